@@ -46,7 +46,8 @@ def resize(
             "area".
 
     All other arguments, the result and the errors are those of :func:`warp_affine`. "nearest" reads the
-    source pixel that contains the destination pixel's centre (Pillow's rule, torchvision's "nearest-exact").
+    source pixel that contains the destination pixel's centre (Pillow's rule, torchvision's "nearest-exact"). A
+    reduction by more than 2**18, with antialias or "area", is a ValueError: resize in two steps.
 
     >>> import numpy as np
     >>> resize(np.array([[0, 2, 4, 6]], np.uint8), (1, 2))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .. import _check
-from .._passes.resample import INTERPOLATIONS
+from .._passes.resample import INTERPOLATIONS, check_reduction
 from .._program.dtypes import MAX_VALUE
 from .recipe_ops import (
     Cast,
@@ -228,6 +228,8 @@ class Recipe:
             options = {"interpolation": interpolation, "border": "edge", "within_box": True}
             self.add_geometry("InverseCropResize", box, *constants, size=size, **options)
             return
+        if antialias or interpolation == "area":
+            check_reduction(self.size, size)  # the box is drawn later
         window = [Column("") for _ in range(6)]
         # The arguments are those of `add_geometry`.
         inverse_map = Instruction("InverseWindowedResize", window, (box[0], *constants))

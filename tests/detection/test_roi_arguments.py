@@ -39,6 +39,23 @@ def test_roi_align_huge_region_terminates():
             assert actual[0, 0, 0, 0] == 0
 
 
+def test_roi_pool_stays_inside_a_map_whose_width_float32_cannot_hold():
+    width = 2**24 + 3  # 2**24 + 4 in float32
+    memory = torch.zeros(width + 1, dtype=torch.float16)
+    memory[-2:] = torch.tensor([1, 2])  # of the last column, and behind the map
+    features = memory[:-1].view(1, 1, 1, width).requires_grad_()
+    actual = cuaug.roi_pool(features, torch.tensor([[0, 0, 0, float(width), 0]]), 1)
+    actual.sum().backward()
+    assert actual == 1
+    assert features.grad.sum() == features.grad[..., -1] == 1
+
+
+def test_ps_roi_pool_leaves_out_a_last_column_that_float32_cannot_hold():
+    features = np.zeros((1, 1, 2, 2**24 + 4), np.float16)
+    features[..., -1] = 1000
+    assert not cuaug.ps_roi_pool(features, np.array([(0, 0, 0, 2.0**24 + 4, 1)]), 1, layout="NCHW").any()
+
+
 def test_roi_align_ignores_pixels_of_weight_0():
     """A pixel of weight 0 does not change a sampling point, even if it is infinite or NaN."""
     features = maps("float32", shape=(1, 3, 8, 8)).astype(np.float32)

@@ -311,6 +311,17 @@ def test_warp_kernel_row_ends(dtype, layout, emulate):
             assert (columns[width:] == 77).all()
 
 
+@pytest.mark.parametrize("interpolation", ["bilinear", "nearest"])
+def test_warp_kernel_stores_columns_whose_distance_exceeds_an_int(interpolation, emulate):
+    batch = images(NUMPY, "uint8", "NHWC", (1, 20, 40, 1))
+    expected = affine(batch, "NHWC", interpolation=interpolation)
+    emulate()
+    memory = np.zeros((40, 56_000_000), np.uint8)  # of which the pages that are written take memory
+    out = memory[:, :20].T[None, ..., None]
+    affine(batch, "NHWC", interpolation=interpolation, out=out)
+    assert_equal(out, expected, tolerance=TOLERANCES["uint8"])
+
+
 @pytest.mark.parametrize("step", [0, 1 / 2, 1 / 4, 1 / 8])
 def test_warp_affine_kernel_rounds_half_to_even(step, emulate):
     batch = images(NUMPY, "uint8", default_layout(NUMPY), (1, 20, 24, 3))

@@ -1,5 +1,7 @@
 """The GPU's resizes and copies of whole pixels, run on the CPU by helpers/emulator: GPU and CPU agree."""
 
+import struct
+
 import numpy as np
 import pytest
 from helpers import emulator as emulated
@@ -8,6 +10,7 @@ from helpers.compare import Tolerance, assert_equal
 from helpers.thinning import thinned
 
 import cuaug
+from cuaug import _check
 from cuaug._arrays.images import allocate_output, describe_images
 from cuaug._passes import parameters
 from cuaug._passes.geometry import matrix_geometry, whole_pixel_shift
@@ -41,6 +44,24 @@ def test_size_transforms_resize_images_of_several_sizes_in_one_launch(
     for actual, image in zip(placement.placed_arrays(arrays, images, placed, sampling), expected, strict=True):
         assert_equal(actual, image, library="numpy", dtype="uint8", tolerance=tolerance)
     assert len(launches) == 1
+
+
+@pytest.mark.parametrize("antialias_filter", ["Triangle", "CatmullRom", "Lanczos3"])
+def test_resize_to_one_pixel_has_taps_inside_the_largest_image(antialias_filter):
+    """The filters reach beyond the numbers of an int. Guards the sums of `resize`, which read these pixels."""
+    side = _check.SIDE_LIMIT - 1
+    text = f"""\
+#include "samplers/filter.cuh"
+struct Axis {{ int* out; long long side; }};
+void kernel(const Axis args) {{
+    const int side = args.side;
+    const auto taps = cuaug::unnormalized_taps<cuaug::{antialias_filter}, float>(0, side, side, 1, 0, true);
+    args.out[0] = taps.first, args.out[1] = taps.count;
+}}
+"""
+    output = np.full(2, -1, np.int32)
+    assert emulated.kernel("kernel", text)(struct.pack("Pq", output.ctypes.data, side), (1, 1, 1), 1) == ""
+    assert output.tolist() == [0, side]
 
 
 @pytest.mark.parametrize("antialias", [True, False])

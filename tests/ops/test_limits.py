@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from helpers.arrays import noise
 from helpers.child_process import python_after_import
+from helpers.compare import Tolerance, assert_equal
 from tables.hostile import FUNCTIONS, MIXED_TABLE_COUNT, VALUES, dtypes_of
 
 import cuaug
@@ -14,6 +15,7 @@ from cuaug import transforms as T
 from cuaug._arrays.images import describe_images
 from cuaug._passes import filters
 from cuaug._passes.parameters import NULL_ARRAY, SampleParameters
+from cuaug._passes.resample import INTERPOLATIONS, MAX_REDUCTION
 
 IMAGES = noise((2, 40, 30, 3))
 BOXES, SCORES = np.zeros((1, 3, 4), np.float32), np.ones((1, 3), np.float32)
@@ -85,6 +87,19 @@ INVALID_CALLS = {
     "a crop": (lambda: T.RandomCrop(2**30, pad_if_needed=True), "RandomCrop: size must be below 2**30"),
     "channels": (lambda: cuaug.invert(repeated(1, 1, 1, 2**31), layout="NHWC"), "images must have C below 2**30"),
     "frames": (lambda: cuaug.invert(repeated(1, 2**31, 1, 1, 1), layout="NTHWC"), "images must have T below 2**30"),
+    "a reduction": (
+        lambda: cuaug.resize(repeated(2**18 + 1, 1, 1), (1, 1)),
+        "resize: size must be at least 1 / 262144 of the rows that are resized, got 1 for 262145: resize in two steps",
+    ),
+    "a reduction of a box": (
+        lambda: cuaug.resized_crop(repeated(1, 2**20, 1), 0, 8.5, 1, 600000, (1, 2), "area", antialias=False),
+        "resized_crop: size must be at least 1 / 262144 of the columns that are resized, got 2 for 600000",
+    ),
+    "a reduction of a recipe": (lambda: T.Resize((1, 1))(repeated(1, 2**30 - 1, 1)), "Resize: size must be at least 1"),
+    "a reduction of one image of a list": (
+        lambda: T.Resize((1, 1))([repeated(7, 5, 1), repeated(1, 2**18 + 1, 1)]),
+        "Resize: size must be at least 1 / 262144 of the columns that are resized, got 1 for 262145",
+    ),
     "levels": (lambda: cuaug.roi_align([FEATURES] * 9, REGIONS, 2, [0.5**i for i in range(9)]), "1 to 8 levels"),
     "samples of a bin": (lambda: cuaug.roi_align(FEATURES, REGIONS, 2, 1.0, 2**31), "sampling_ratio must be at most"),
     "indices": (
@@ -123,6 +138,17 @@ def test_functions_reject_values_beyond_their_limits(name):
     with pytest.raises(ValueError, match=r"^cuaug\.") as error:
         call()
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS[1:])
+def test_resize_by_the_largest_reduction_keeps_constants(interpolation):
+    """Sums of float32: a limit of 2**22 would be off by up to 9 of 255."""
+    image = np.broadcast_to(np.uint8(200), (1, MAX_REDUCTION, 1))
+    assert_equal(
+        cuaug.resize(image, (1, 1), interpolation, layout="HWC"),
+        np.full((1, 1, 1), 200, np.uint8),
+        tolerance=Tolerance(absolute=1, reason="float32 sums of 2**18 terms and more"),
+    )
 
 
 @pytest.mark.parametrize("count", [-1, -(2**31) - 1, -(2**32) + 2, -(2**63), 2**31, 2**63 - 1])

@@ -184,6 +184,7 @@ ALL_ROWS = [
             ),
         ),
         **LEVELS,
+        **UNIT,
     ),
     color_row(
         "solarize",
@@ -200,6 +201,7 @@ ALL_ROWS = [
             ),
         ),
         **LEVELS,
+        **UNIT,
     ),
     color_row(
         "posterize",

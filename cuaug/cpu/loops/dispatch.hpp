@@ -10,17 +10,17 @@ constexpr int size_of_list(TypeList<Types...>) {
     return sizeof...(Types);
 }
 
-// A type's index in a list. This is a class template because GCC 13 rejects a constexpr function in the initializers of
-// dispatch_dtype.hpp and dispatch_functor.hpp.
+// A type's index in a list; it does not compile for a type that is not in the list. This is a class template because
+// GCC 13 rejects a constexpr function in the initializers of dispatch_dtype.hpp and dispatch_functor.hpp.
 template <class Type, class List>
 struct IndexIn;
+template <class Type, class... Others>
+struct IndexIn<Type, TypeList<Type, Others...>> {
+    static constexpr int value = 0;
+};
 template <class Type, class First, class... Others>
 struct IndexIn<Type, TypeList<First, Others...>> {
-    static constexpr int value = is_same_v<Type, First> ? 0 : 1 + IndexIn<Type, TypeList<Others...>>::value;
-};
-template <class Type>
-struct IndexIn<Type, TypeList<>> {
-    static constexpr int value = 0;
+    static constexpr int value = 1 + IndexIn<Type, TypeList<Others...>>::value;
 };
 
 // Calls `visit` with a value of the type at an index of the list; an index outside the list stands for the last type.

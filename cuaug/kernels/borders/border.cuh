@@ -4,7 +4,9 @@
 #include "type_list.cuh"
 
 // Borders, under NumPy's names: each resolves any pixel index to one inside [0, n), or to -1 for the fill. Nothing here
-// overflows: n is below 2^30, and an index is the sum of a tile's base and an offset, both below 2^30 in magnitude.
+// overflows: n is below 2^30, and an index is within 2^31 - 1: coordinates are within 2^30 of the first pixel
+// (`in_range`), and a window begins at least a sampler's taps below 2^30. With `Constant` the sum may wrap: the result
+// is -1 all the same.
 
 namespace cuaug {
 

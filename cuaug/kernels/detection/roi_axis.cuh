@@ -129,10 +129,12 @@ inline RoiAxis<R> make_axis(R start, R size, int bins, int sampling_ratio) {
     return {start, size / R(bins), sampling_ratio > 0 ? R(sampling_ratio) : ceil(size / R(bins))};
 }
 
-// A coordinate cut to 0 .. extent, without its fraction; a NaN becomes 0.
+// A coordinate cut to 0 .. extent, without its fraction; a NaN becomes 0. R(extent) may be rounded up: float does not
+// hold every integer above 2^24.
 template <class R>
 inline int clamp_to_pixel(R value, int extent) {
-    return static_cast<int>(fmin(fmax(value, R(0)), static_cast<R>(extent)));
+    const int rounded = static_cast<int>(fmin(fmax(value, R(0)), static_cast<R>(extent)));
+    return rounded < extent ? rounded : extent;
 }
 
 // Whether a value replaces the maximum so far: of equal values the first stays, and so does NaN.

@@ -9,7 +9,7 @@
 
 namespace cuaug {
 
-enum class Reduction { average, max, argmax };  // argmax: the maximum, and which sampling point of its bin it is
+enum class Reduction { average, max, argmax };  // argmax: the maximum, and which sampling point it is
 
 constexpr int pooled_channels = 4;  // that a thread pools, if channels are not adjacent in memory
 
@@ -67,7 +67,7 @@ inline const Bins& make_shared_bins(const RoiRecord& args, long long k) {
     return bins;
 }
 
-// The number of a sampling point in its bin.
+// A sampling point as one number: its row and column among the points of its bin, or for roi_pool in the map.
 inline long long pack_point(long long row, long long column) { return row << 32 | column; }
 inline long long point_row(long long point) { return point >> 32; }
 inline long long point_column(long long point) { return point & 0xffffffffll; }

@@ -27,10 +27,13 @@ struct PixelBins {
 
     static IndexRange pixels_of_bin(R start, R size, int bin, int bins, int extent) {
         const R bin_size = size / R(bins);
-        const R first = floor(R(bin) * bin_size) + start, end = ceil(R(bin + 1) * bin_size) + start,
-                max = R(extent - !has_ends);
-        return {static_cast<long long>(fmin(fmax(first, R(0)), max)),
-                static_cast<long long>(fmin(fmax(end, R(0)), max))};
+        const int max = extent - !has_ends;
+        // R(max) may be rounded up: float does not hold every integer above 2^24.
+        auto clamped = [&](R pixel) {
+            const int rounded = static_cast<int>(fmin(fmax(pixel, R(0)), R(max)));
+            return static_cast<long long>(rounded < max ? rounded : max);
+        };
+        return {clamped(floor(R(bin) * bin_size) + start), clamped(ceil(R(bin + 1) * bin_size) + start)};
     }
 
     IndexRect points_of(const RoiRecord& args, int bin_y, int bin_x) const {

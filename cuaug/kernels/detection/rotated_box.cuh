@@ -1,5 +1,7 @@
 #pragma once
 
+#include "angle.cuh"
+
 // Boxes rotated about their centers by degrees, counterclockwise as the image is seen (detectron2's convention), in
 // double precision: the area of an intersection is a difference of large numbers.
 
@@ -11,7 +13,7 @@ struct Rotation {
 
 // Exact at right angles.
 inline Rotation make_rotation(double degrees) {
-    const double quarters = floor(degrees / 90.0 + 0.5), radians = (degrees - 90.0 * quarters) * 0.017453292519943295;
+    const double quarters = floor(degrees / 90.0 + 0.5), radians = (degrees - 90.0 * quarters) * radians_per_degree;
     const double c = cos(radians), s = sin(radians), quarter = quarters - 4.0 * floor(quarters / 4.0);
     if (quarter == 1.0) return {-s, c};
     if (quarter == 2.0) return {-c, -s};

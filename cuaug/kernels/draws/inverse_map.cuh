@@ -1,5 +1,6 @@
 #pragma once
 
+#include "angle.cuh"
 #include "geometry/matrix3.cuh"
 
 // Maps from the coordinates of an op's result back to those of its input; pixel centers are at integers.
@@ -36,8 +37,8 @@ inline InverseMap inverse_affine(double angle, double shift_x, double shift_y, d
                                  double shear_y, double center_x, double center_y) {
     if (angle == 0.0 && shear_x == 0.0 && shear_y == 0.0 && scale == 1.0)
         return InverseMap::affine(1, 0, -shift_x, 0, 1, -shift_y);
-    const double radians_per_degree = 0.017453292519943295, rotation = angle * radians_per_degree,
-                 sx = shear_x * radians_per_degree, sy = shear_y * radians_per_degree;
+    const double rotation = angle * radians_per_degree, sx = shear_x * radians_per_degree,
+                 sy = shear_y * radians_per_degree;
     const double a = cos(rotation - sy) / cos(sy), b = -cos(rotation - sy) * tan(sx) / cos(sy) - sin(rotation);
     const double c = sin(rotation - sy) / cos(sy), d = -sin(rotation - sy) * tan(sx) / cos(sy) + cos(rotation);
     const double ia = d / scale, ib = -b / scale, ic = -c / scale, id = a / scale;

@@ -29,7 +29,8 @@ struct RegionScheduler {
     int channel_groups;
 
     RegionIndex region_index() const {
-        // Blocks from `whole_regions` on make halves; the first of them has half_index 0, as have all blocks before it.
+        // Blocks from `whole_regions` on make halves, and half_index counts them: an even one makes an upper half, the
+        // odd one after it the lower half of the same region. For blocks before them it is 0.
         const unsigned int half_index = blockIdx.x - min(blockIdx.x, args.whole_regions),
                            index = blockIdx.x - (half_index + 1) / 2;
         const unsigned int columns = static_cast<unsigned int>(args.out_width) / Width,

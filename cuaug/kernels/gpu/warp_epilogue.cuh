@@ -61,9 +61,8 @@ struct TileStore {
           band(block.warp_index >> (width > 32)),
           lane_row(block.lane >> 3),
           end_band((rows - lane_row + 3) >> 2),
-          // 1 and 17 are `element_column<Out>` of 1 and 3, for elements of 16 bits.
-          word_end_bands{word_end_band(C::stores_pairs || (C::stores_transposed && sizeof(Out) == 2) ? 1 : 3),
-                         word_end_band(17)},
+          word_end_bands{word_end_band(C::stores_via_shared ? 3 : element_column<Out>(elements_per_word<Out> - 1)),
+                         word_end_band(element_column<Out>(3))},
           transposition(block.lane),
           out(block.region().out + stored_element() +
               mul_wide(tile.first_row + 4 * band + stored_row(), block.region().out_y_stride)),
@@ -91,11 +90,19 @@ struct TileStore {
         else
             return lane_row;
     }
-    int stored_element() const {
+    long long stored_element() const {
         if constexpr (C::stores_patches)
             return bands_column * K + patches.first_element;
         else
-            return store_column * x_stride;
+            return element_of_column(store_column);
+    }
+
+    // A column stride may be any int, so that its products may exceed one; those of a constant do not.
+    long long element_of_column(int x) const {
+        if constexpr (is_same_v<OutLayout, Strided>)
+            return mul_wide(x, x_stride);
+        else
+            return x * x_stride;
     }
 
     // In the bands before the returned one all of a word may be stored. `x`: the last column of the word, counted from
@@ -109,7 +116,8 @@ struct TileStore {
 
     void write(int x, const WordPixel<Out, K>& pixel) const {
         if (is_inside && store_column + x < width)
-            for (int k = 0; k < K; ++k) store_as(out + offset.items[k] + x * x_stride, to_raw_pixel(pixel).c[k]);
+            for (int k = 0; k < K; ++k)
+                store_as(out + offset.items[k] + element_of_column(x), to_raw_pixel(pixel).c[k]);
     }
 
     // Takes pixel j of the lane's four.

@@ -61,7 +61,8 @@ inline void plan_tiles(const WarpBlock<C>& block, const typename C::Scheduler& r
             return 0;
     }();
     constexpr TileSplit splits[] = {{1, 0, 65536}, {2, 1, 32768},  {3, 3, 21846},
-                                    {4, 6, 16384}, {6, 10, 10923}, {max_tiles, 16, 4096}};
+                                    {4, 6, 16384}, {6, 10, 10923}, {max_tiles, 16, 65536 / max_tiles}};
+    static_assert(splits[5].first_lane + max_tiles == 32, "each lane plans a tile of one split");
     TileSplit split = splits[0];
     for (const TileSplit& finer : splits)
         if (lane >= finer.first_lane) split = finer;
@@ -162,15 +163,22 @@ inline void plan_params(const WarpBlock<C>& block, const typename C::Scheduler& 
     }
 }
 
-// Warps that take part in the plan. They compute the indices of their region before they wait for the previous kernel.
+// Warp 0 plans tiles, warp 1 memory, warp 2 the fill; all warps from `override_warp` on read the override.
+constexpr int window_warp = 3, params_warp = 4, override_warp = 5;
+
+// How many warps `plan_region` uses: its last warp index plus one. Only these need the region's indices.
 template <class C>
 constexpr int planning_warps = C::has_override           ? C::warps
-                               : C::Ops::param_count > 0 ? 5
-                               : C::Border::has_window   ? 4
-                                                         : 3;
+                               : C::Ops::param_count > 0 ? params_warp + 1
+                               : C::Border::has_window   ? window_warp + 1
+                                                         : window_warp;
 
 template <class C>
 inline void plan_region(const WarpBlock<C>& block, const typename C::Scheduler& regions, const RegionIndex& index) {
+    // Warp 1 of a block of two makes the fill, too.
+    static_assert(C::has_override
+                      ? C::warps > override_warp
+                      : planning_warps<C> <= C::warps || (C::warps == 2 && planning_warps<C> == window_warp));
     const int warp_index = block.warp_index;
     if (warp_index == 0) {
         plan_tiles(block, regions, index);
@@ -179,12 +187,12 @@ inline void plan_region(const WarpBlock<C>& block, const typename C::Scheduler& 
         if (C::warps == 2) plan_fill(block, regions, index);
     } else if (warp_index == 2) {
         plan_fill(block, regions, index);
-    } else if (C::Border::has_window && warp_index == 3 && block.lane < 2) {
+    } else if (C::Border::has_window && warp_index == window_warp && block.lane < 2) {
         plan_window(block, index.n);
-    } else if (C::Ops::param_count > 0 && warp_index == 4) {
+    } else if (C::Ops::param_count > 0 && warp_index == params_warp) {
         plan_params(block, regions, index);
-    } else if (C::has_override && warp_index > 4) {
-        constexpr int busy_threads = 5 * 32;  // of the warps above
+    } else if (C::has_override && warp_index >= override_warp) {
+        constexpr int busy_threads = 32 * override_warp;  // of the warps above
         const OutputRect rect = regions.output_rect(index);
         if constexpr (C::has_override)
             read_override(block.args.sample_override, rect.n, rect.first_channel, block.args.channels,

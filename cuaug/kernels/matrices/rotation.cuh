@@ -1,14 +1,15 @@
 #pragma once
 
-namespace cuaug {
+#include "angle.cuh"
 
-constexpr double radians_per_degree = 0.017453292519943295;
+namespace cuaug {
 
 struct CosineSine {
     double cosine, sine;
 };
 
-// Exactly 0, 1 or -1 for multiples of 90 degrees.
+// Exactly 0, 1 or -1 for multiples of 90 degrees; for other angles as OpenCV, to the last bit. (`make_rotation` of
+// detection/rotated_box.cuh reduces every angle first, so that its results have the symmetries of a quarter turn.)
 inline CosineSine cosine_sine(double degrees) {
     if (fmod(degrees, 90.0) != 0.0) {  // also for infinities and NaN
         const double radians = degrees * radians_per_degree;

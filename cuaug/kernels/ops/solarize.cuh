@@ -9,6 +9,7 @@ template <class R, int K>
 struct Solarize {
     static constexpr int sample_params = 1, channel_params = 0;
     static constexpr bool channelwise = true;
+    static constexpr bool keeps_unit_range = true;
     R threshold;  // in the images' range
 
     // Inactive for samples whose threshold is beyond all levels.

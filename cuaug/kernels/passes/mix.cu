@@ -6,8 +6,8 @@
 
 namespace cuaug {
 
-// Resident blocks, which limit the registers. With two in place of one, ptxas spills: strided pixels on compute
-// capability 10, four channels of float64 on 12.
+// Resident blocks, which limit the registers. One block for four channels of float64 (with two, ptxas spills on 12.0)
+// and, on compute capability 10 and 11, for all but the first case (strided pixels spill).
 template <class T, class InLayout, int K, class OutLayout>
 constexpr int mix_blocks = sizeof(T) <= 4 && K < 4 && has_static_channels<InLayout, OutLayout>             ? 4
                            : (sizeof(T) == 8 && K == 4) || (__CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1200) ? 1

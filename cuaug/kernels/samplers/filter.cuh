@@ -116,11 +116,11 @@ inline Taps<R> unnormalized_taps(double start, double extent, int length, int si
         return {static_cast<int>(start) + index, 1, low, high, R(0), R(1), R(1)};
     Taps<R> taps = {0, 0, low, high, R(0), R(1) / static_cast<R>(width), R(1)};
     if (antialias) {
-        const double reach = Filter::reach(width);
-        const int from = static_cast<int>(floor(centre - reach + 0.5)),
-                  to = static_cast<int>(floor(centre + reach + 0.5));
-        taps.first = from < low ? low : from < high ? from : high - 1;  // rounding may move a small box beyond its end
-        taps.count = (to < high ? to : high) - taps.first;
+        // Compared as double: `to` may exceed an int.
+        const double reach = Filter::reach(width), from = floor(centre - reach + 0.5), to = floor(centre + reach + 0.5);
+        // Rounding may move a small box beyond its end.
+        taps.first = from < low ? low : from < high ? static_cast<int>(from) : high - 1;
+        taps.count = (to < high ? static_cast<int>(to) : high) - taps.first;
     } else {
         taps.first = static_cast<int>(floor(centre - 0.5)) - (Filter::radius - 1);
         taps.count = 2 * Filter::radius;

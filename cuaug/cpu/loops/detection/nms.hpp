@@ -93,7 +93,7 @@ inline void suppress(RankedRotatedBox* boxes, int count, double threshold, KeptI
     for (int i = 0; i < count && boxes[i].score_rank <= kept_indices.last_rank; ++i) {
         const RankedRotatedBox box = boxes[i];
         bool is_removed = box.index < 0;
-        for (int k = 0; k < kept_boxes && !is_removed; ++k) is_removed = iou(boxes[k].box, box.box) > threshold;
+        for (int k = 0; k < kept_boxes && !is_removed; ++k) is_removed = suppresses(boxes[k], box, threshold);
         if (is_removed) continue;
         kept_indices.add(box.score_rank, box.index);
         boxes[kept_boxes++] = box;
