@@ -88,8 +88,9 @@ class Prefetcher(Generic[T]):
         return entry
 
     def _run(self) -> None:
-        items = iter(self._items if not self._closed else ())
+        items: Any = None
         try:
+            items = iter(self._items if not self._closed else ())
             for item in items:
                 self._permits.get()
                 if self._closed:
@@ -98,12 +99,15 @@ class Prefetcher(Generic[T]):
         except BaseException as error:  # every kind: the consumer raises it again
             self._error = error
         finally:
-            close = getattr(items, "close", None)
-            if close is not None:
-                close()
-            self._finished = True
-            self._ready.put(None)
-            self._exited.put(None)
+            try:
+                if hasattr(items, "close"):
+                    items.close()
+            except BaseException as error:
+                self._error = self._error or error
+            finally:
+                self._finished = True
+                self._ready.put(None)
+                self._exited.put(None)
 
 
 class StageTimer:

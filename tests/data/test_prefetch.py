@@ -3,6 +3,8 @@
 import pytest
 from helpers.child_process import python
 
+from cuaug.data.prefetch import Prefetcher
+
 COLLECTED_BY_A_THREAD = """
 import gc, threading
 from concurrent.futures import ThreadPoolExecutor
@@ -51,3 +53,31 @@ with ThreadPoolExecutor(1) as pool:
 def test_prefetcher_collected_by_a_thread_that_it_waits_for_ends(stage):
     """The garbage collector finalizes an abandoned iteration in any thread: one that joins may be awaited itself."""
     assert python(COLLECTED_BY_A_THREAD.format(stage=stage), timeout=60) == ("2 []", "")
+
+
+class FailsAtStart:
+    def __iter__(self):
+        raise OSError("at the start")
+
+
+class FailsAtClose:
+    def __init__(self):
+        self.count = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.count += 1
+        if self.count > 2:
+            raise StopIteration
+        return self.count
+
+    def close(self):
+        raise OSError("at the close")
+
+
+@pytest.mark.parametrize("items", [FailsAtStart(), FailsAtClose()], ids=["start", "close"])
+def test_prefetcher_raises_errors_of_the_start_and_the_close(items):
+    with pytest.raises(OSError, match="at the (start|close)"):
+        list(Prefetcher(items, 2, "cuaug-test"))
