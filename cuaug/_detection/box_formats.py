@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.convert import namespace
+from .._arrays.convert import detach, namespace
 from .._arrays.tv_tensors import box_format
 
 # The first two numbers of a format are the point at this fraction of the box's width and height (0: the low corner),
@@ -83,8 +83,11 @@ def convert_rotated(boxes: Any, format: str, new_format: str) -> Any:
 def _half_sides(boxes: Any) -> tuple[Any, Any]:
     """Half of the upper and of the left side of rotated boxes with an angle, as vectors (x, y). [..., 2]"""
     xp, degrees = namespace(boxes), boxes[..., 4]
-    radians, quarter = degrees * (math.pi / 180), degrees % 180
-    cosine, sine = xp.where(quarter == 90, 0.0, xp.cos(radians)), xp.where(quarter == 0, 0.0, xp.sin(radians))
+    radians, half_turn = degrees * (math.pi / 180), degrees % 180
+    cosine, sine = xp.cos(radians), xp.sin(radians)
+    # Exactly 0 at right angles. The value is subtracted, because a constant would have no gradient.
+    cosine = xp.where(half_turn == 90, cosine - detach(cosine), cosine)
+    sine = xp.where(half_turn == 0, sine - detach(sine), sine)
     return boxes[..., 2:3] / 2 * xp.stack([cosine, -sine], -1), boxes[..., 3:4] / 2 * xp.stack([sine, cosine], -1)
 
 
