@@ -94,9 +94,16 @@ def _half_sides(boxes: Any) -> tuple[Any, Any]:
 def _from_corners(boxes: Any) -> Any:
     """XYXYXYXY to XYWHR: the sides that meet in the upper right corner give the size, the upper one gives the angle."""
     xp, upper, right = namespace(boxes), boxes[..., 2:4] - boxes[..., :2], boxes[..., 4:6] - boxes[..., 2:4]
-    degrees = xp.arctan2(-upper[..., 1], upper[..., 0]) * (180 / math.pi)
-    sides = [xp.hypot(side[..., 0], side[..., 1]) for side in (upper, right)]
-    return xp.concatenate([boxes[..., :2], xp.stack([*sides, degrees], -1)], -1)
+    (width, degrees), (height, _) = _polar(upper), _polar(right)
+    return xp.concatenate([boxes[..., :2], xp.stack([width, height, degrees], -1)], -1)
+
+
+def _polar(side: Any) -> tuple[Any, Any]:
+    """Length and angle of vectors (x, y). Both are 0 without a length, and so are their gradients. [..., 2]"""
+    xp, is_zero = namespace(side), (side == 0).all(-1)
+    x, y = xp.where(is_zero, 1.0, side[..., 0]), side[..., 1]  # hypot(0, 0) has a NaN as its gradient
+    length, degrees = xp.hypot(x, y), xp.arctan2(-y, x) * (180 / math.pi)
+    return xp.where(is_zero, 0.0, length), xp.where(is_zero, 0.0, degrees)
 
 
 def convert_format(boxes: Any, format: str, new_format: str) -> Any:

@@ -103,3 +103,12 @@ def test_box_convert_gradient_equals_differences(angle, source, target):
     torch = pytest.importorskip("torch")
     boxes = torch.tensor([[1.0, 2, 3, 4, angle]], dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda boxes: cuaug.box_convert(boxes, source, target), boxes)
+
+
+@pytest.mark.parametrize("target", ["xywhr", "cxcywhr"])
+@pytest.mark.parametrize("corners", [[1.0, 2] * 4, [1.0, 2, 4, 2, 4, 2, 1, 2]], ids=["a point", "no height"])
+def test_box_convert_gradient_of_corners_without_area_is_finite(corners, target):
+    torch = pytest.importorskip("torch")
+    boxes = torch.tensor([corners], requires_grad=True)
+    cuaug.box_convert(boxes, "xyxyxyxy", target).sum().backward()
+    assert torch.isfinite(boxes.grad).all()
