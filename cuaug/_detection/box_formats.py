@@ -20,7 +20,7 @@ ALL_FORMATS = (*FORMATS, *ROTATED_FORMATS)
 
 
 class XYXYBoxes(np.ndarray):
-    """Boxes whose type states their format. torchvision's BoundingBoxes state theirs in an attribute."""
+    """Boxes of data sets, whose type states their format. torchvision's BoundingBoxes state theirs in an attribute."""
 
 
 def stated_format(boxes: Any) -> str | None:
@@ -29,15 +29,17 @@ def stated_format(boxes: Any) -> str | None:
 
 
 def require_format(name: str, boxes: Any, *formats: str) -> None:
-    """Refuses BoundingBoxes of torchvision that are in none of the formats."""
-    if not hasattr(boxes, "format"):  # torch.compile traces this, but warns of the cache that `box_format` calls
+    """Refuses boxes that state another format than these."""
+    # torch.compile traces this, but warns of the cache that `box_format` calls.
+    if not (isinstance(boxes, XYXYBoxes) or hasattr(boxes, "format")):
         return
-    stated = box_format(boxes)
+    stated = stated_format(boxes)
     if stated is not None and stated not in formats:
         source, is_rotated = stated.lower(), stated in ROTATED_FORMATS
         targets = [other.lower() for other in formats if (other in ROTATED_FORMATS) == is_rotated]
         convert = f": pass cuaug.box_convert({name}, '{source}', '{targets[0]}')" if targets else ""
-        raise ValueError(f"{name} must be in the format {' or '.join(formats)}, got BoundingBoxes in {stated}{convert}")
+        given = f"{type(boxes).__name__} in {stated}"
+        raise ValueError(f"{name} must be in the format {' or '.join(formats)}, got {given}{convert}")
 
 
 def to_edges(boxes: Any, format: str) -> Any:
