@@ -19,6 +19,7 @@ from .recipe_ops import (
     Displacement,
     Grayscale,
     HistogramLut,
+    Mix,
     Op,
     OverrideOp,
     Pointwise,
@@ -253,8 +254,8 @@ def _first_op_text(pass_: Pass) -> str:
     if isinstance(first, Autocontrast):
         return "each channel's range of values, stretched to the full range"
     if isinstance(first, Grayscale):
-        return "the luma"
-    return "from neighbouring pixels, or another sample's"
+        return "the luma" if pass_.input_channels > 1 else "the channel, repeated"
+    return "from another sample's pixels" if isinstance(first, Mix) else "from neighbouring pixels"
 
 
 def _override_text(op: Op) -> str:
