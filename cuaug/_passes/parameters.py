@@ -120,7 +120,7 @@ def coordinate_maps(parameter: str, value: Any, images: ImageBatch) -> tuple[Str
         array = array.copy()
     descriptor = on_images_device(array, images)
     if len(descriptor.shape) not in (2, 3) or 0 in descriptor.shape[-2:]:
-        raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {descriptor.shape}")
+        raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {tuple(descriptor.shape)}")
     if len(descriptor.shape) == 3:
         _check.one_or_per_sample(parameter, descriptor.shape[0], images.samples)
     return matrix_view(descriptor, len(descriptor.shape) == 3), (descriptor.shape[-2], descriptor.shape[-1])
@@ -307,7 +307,7 @@ def fill(value: Any, images: ImageBatch) -> Fill:
     if len(shape) > 2 or (shape and shape[-1] not in (1, images.channels)):
         raise ValueError(
             f"fill must be a number, one per channel ({images.channels},) "
-            f"or one per sample and channel ({images.samples}, {images.channels}), got shape {shape}"
+            f"or one per sample and channel ({images.samples}, {images.channels}), got shape {tuple(shape)}"
         )
     if len(shape) == 2:
         _check.one_or_per_sample("fill", shape[0], images.samples)
