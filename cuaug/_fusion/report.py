@@ -83,7 +83,9 @@ class Report:
         if self.batches:
             ragged = "ragged, " if self.passes[0].source[1] == (0, 0) else ""
             batches = (
-                f"in {len(self.batches)} batches; the largest, of {max(self.batches)}" if self.batches[1:] else "at once"
+                f"in {len(self.batches)} batches; the largest, of {max(self.batches)}"
+                if self.batches[1:]
+                else "at once"
             )
             count = sum(self.batches)
             title = f"{ragged}{count} image{'' if count == 1 else 's'} {batches}: {title}"
