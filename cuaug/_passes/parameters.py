@@ -114,11 +114,8 @@ def matrices(parameter: str, value: Any, images: ImageBatch, rows: int) -> Sampl
 def coordinate_maps(parameter: str, value: Any, images: ImageBatch) -> tuple[StridedArray, tuple[int, int]]:
     """One map or one per sample, and its size. [H, W] or [N, H, W]"""
     array = float_array(parameter, value, images, np.float32 if convert.is_float32(value) else np.float64)
-    if isinstance(array, np.ndarray) and (
-        images.device >= 0 or not array.flags.writeable or min(array.strides, default=0) < 0
-    ):
-        # The caller may change the array during an asynchronous copy; torch needs it writable, with positive strides.
-        array = array.copy()
+    if isinstance(array, np.ndarray) and images.device >= 0:
+        array = array.copy()  # the caller may change the array during an asynchronous copy
     descriptor = on_images_device(array, images)
     if len(descriptor.shape) not in (2, 3) or 0 in descriptor.shape[-2:]:
         raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {tuple(descriptor.shape)}")
