@@ -58,22 +58,21 @@ def float_array(
         value = convert.to_host(value)
     if convert.is_host(value):
         return np.asarray(host_array(parameter, value, dtype), order="C")
-    descriptor = _device_array(value, images)
-    if descriptor.dtype not in ("float32", "float64"):
-        raise TypeError(f"{parameter} must be float32 or float64 on a device, got {descriptor.dtype}")
-    return descriptor
+    return _device_array(parameter, value, images, ("float32", "float64"))
 
 
-def _device_array(value: Any, images: ImageBatch) -> ArrayDescriptor:
-    """A device array, copied if it is on another device."""
+def _device_array(parameter: str, value: Any, images: ImageBatch, dtypes: tuple[str, ...]) -> ArrayDescriptor:
+    """A device array of one of the dtypes, copied if it is on another device."""
     library = result_library(value)
     if library is images.library:
         descriptor = convert.describe(value)
     else:
         descriptor = capsule.import_array(value, images.library.current_stream(images.device))
+    if descriptor.dtype not in dtypes:
+        raise TypeError(f"{parameter} must be {' or '.join(dtypes)} on a device, got {descriptor.dtype}")
     if descriptor.device != images.device:
-        dtype = descriptor.dtype if descriptor.dtype in ("uint8", "float32") else np.float64
-        descriptor = convert.describe(images.library.from_numpy(convert.to_host(value).astype(dtype), images.device))
+        values = convert.to_host(value).astype(descriptor.dtype)
+        descriptor = convert.describe(images.library.from_numpy(values, images.device))
     return descriptor
 
 
@@ -142,7 +141,8 @@ def lut_table(parameter: str, value: Any, images: ImageBatch) -> StridedArray:
         _check.whole_numbers(parameter, values, 255)
         descriptor = convert.describe(images.library.from_numpy(np.asarray(values, np.uint8, order="C"), images.device))
     else:
-        descriptor = _device_array(convert.asarray(value, like=value, dtype="uint8"), images)
+        table = convert.asarray(value, like=value, dtype="uint8")
+        descriptor = _device_array(parameter, table, images, ("uint8",))
     samples, channels = _lut_shape(parameter, tuple(descriptor.shape), images.samples, images.channels)
     sample_stride = descriptor.strides[0] if samples > 1 else 0
     row_stride = descriptor.strides[-2] if channels > 1 else 0
