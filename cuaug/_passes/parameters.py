@@ -220,7 +220,8 @@ def per_sample_columns(names: str, values: list[Any], images: ImageBatch) -> Sam
     is_column = len(values) == 1
     array = values[0] if is_column else _columns(values, images)
     descriptor = on_images_device(float_array(names, array, images), images)
-    count = descriptor.shape[0] if len(descriptor.shape) == 2 - is_column else 1
+    has_rows = len(descriptor.shape) == (1 if is_column else 2)
+    count = descriptor.shape[0] if has_rows else 1
     _check.one_or_per_sample(names, count, images.samples)
     sample_stride = descriptor.strides[0] if count > 1 else 0
     return SampleParameters(_table(descriptor, sample_stride, 0 if is_column else descriptor.strides[-1]), ())
