@@ -79,5 +79,5 @@ class FailsAtClose:
 
 @pytest.mark.parametrize("items", [FailsAtStart(), FailsAtClose()], ids=["start", "close"])
 def test_prefetcher_raises_errors_of_the_start_and_the_close(items):
-    with pytest.raises(OSError, match="at the (start|close)"):
+    with pytest.raises(OSError, match=r"at the (start|close)"):
         list(Prefetcher(items, 2, "cuaug-test"))

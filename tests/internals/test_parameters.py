@@ -12,5 +12,5 @@ def test_float_array_refuses_integers_of_another_device(monkeypatch):
     """As it does those of the images' device. The tensor on the host stands for one on another device."""
     monkeypatch.setattr(convert, "is_host", lambda value: False)
     images = describe_images(torch.zeros(2, 3, 5, 4), None)._replace(device=0)
-    with pytest.raises(TypeError, match="^M must be float32 or float64 on a device, got int64$"):
+    with pytest.raises(TypeError, match=r"^M must be float32 or float64 on a device, got int64$"):
         parameters.float_array("M", torch.eye(3, dtype=torch.int64), images)
