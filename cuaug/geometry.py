@@ -18,7 +18,7 @@ from . import _check
 from ._arrays import small_matrices
 from ._arrays.small_matrices import MATRIX
 from ._arrays.tv_tensors import box_format, wrap_like
-from ._detection.box_formats import ALL_FORMATS
+from ._detection.box_formats import ALL_FORMATS, stated_format
 from ._detection.box_shapes import box_shape
 from ._matrices import builders, matrices
 from ._matrices.formulas import map_each_point
@@ -280,7 +280,7 @@ def transform_boxes(boxes: Any, M: Any, format: BoxFormat = "XYXY") -> Any:
     >>> print(transform_boxes([(0, 0, 3, 2)], [(-1, 0, 9), (0, 1, 0)]))  # flips an image 10 pixels wide
     [[ 7.  0. 10.  2.]]
     """
-    original, format_name = boxes, box_format(boxes) or format
+    original, format_name = boxes, stated_format(boxes) or format
     _check.one_of("format", format_name, ALL_FORMATS)
     shape = box_shape(format_name)
     # ("boxes",): the arguments that may hold NaN and infinities.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.convert import namespace
+from .._arrays.convert import detach, namespace
 from .._arrays.tv_tensors import box_format
 
 # The first two numbers of a format are the point at this fraction of the box's width and height (0: the low corner),
@@ -20,7 +20,7 @@ ALL_FORMATS = (*FORMATS, *ROTATED_FORMATS)
 
 
 class XYXYBoxes(np.ndarray):
-    """Boxes whose type states their format. torchvision's BoundingBoxes state theirs in an attribute."""
+    """Boxes of data sets, whose type states their format. torchvision's BoundingBoxes state theirs in an attribute."""
 
 
 def stated_format(boxes: Any) -> str | None:
@@ -29,15 +29,17 @@ def stated_format(boxes: Any) -> str | None:
 
 
 def require_format(name: str, boxes: Any, *formats: str) -> None:
-    """Refuses BoundingBoxes of torchvision that are in none of the formats."""
-    if not hasattr(boxes, "format"):  # torch.compile traces this, but warns of the cache that `box_format` calls
+    """Refuses boxes that state another format than these."""
+    # torch.compile traces this, but warns of the cache that `box_format` calls.
+    if not (isinstance(boxes, XYXYBoxes) or hasattr(boxes, "format")):
         return
-    stated = box_format(boxes)
+    stated = stated_format(boxes)
     if stated is not None and stated not in formats:
         source, is_rotated = stated.lower(), stated in ROTATED_FORMATS
         targets = [other.lower() for other in formats if (other in ROTATED_FORMATS) == is_rotated]
         convert = f": pass cuaug.box_convert({name}, '{source}', '{targets[0]}')" if targets else ""
-        raise ValueError(f"{name} must be in the format {' or '.join(formats)}, got BoundingBoxes in {stated}{convert}")
+        given = f"{type(boxes).__name__} in {stated}"
+        raise ValueError(f"{name} must be in the format {' or '.join(formats)}, got {given}{convert}")
 
 
 def to_edges(boxes: Any, format: str) -> Any:
@@ -45,10 +47,9 @@ def to_edges(boxes: Any, format: str) -> Any:
     fraction = FORMATS[format]
     if fraction is None:
         return boxes
-    low, size = boxes[..., :2], boxes[..., 2:]
-    if fraction:  # 0 times an infinite size is NaN
-        low = low - fraction * size
-    return namespace(boxes).concatenate([low, low + size], -1)
+    point, size = boxes[..., :2], boxes[..., 2:]
+    low = point - fraction * size if fraction else point  # 0 times an infinite size is NaN, as is -inf + inf
+    return namespace(boxes).concatenate([low, point + (1 - fraction) * size], -1)
 
 
 def from_edges(edges: Any, format: str) -> Any:
@@ -83,17 +84,27 @@ def convert_rotated(boxes: Any, format: str, new_format: str) -> Any:
 def _half_sides(boxes: Any) -> tuple[Any, Any]:
     """Half of the upper and of the left side of rotated boxes with an angle, as vectors (x, y). [..., 2]"""
     xp, degrees = namespace(boxes), boxes[..., 4]
-    radians, quarter = degrees * (math.pi / 180), degrees % 180
-    cosine, sine = xp.where(quarter == 90, 0.0, xp.cos(radians)), xp.where(quarter == 0, 0.0, xp.sin(radians))
+    radians, half_turn = degrees * (math.pi / 180), degrees % 180
+    cosine, sine = xp.cos(radians), xp.sin(radians)
+    # Exactly 0 at right angles. The value is subtracted, because a constant would have no gradient.
+    cosine = xp.where(half_turn == 90, cosine - detach(cosine), cosine)
+    sine = xp.where(half_turn == 0, sine - detach(sine), sine)
     return boxes[..., 2:3] / 2 * xp.stack([cosine, -sine], -1), boxes[..., 3:4] / 2 * xp.stack([sine, cosine], -1)
 
 
 def _from_corners(boxes: Any) -> Any:
     """XYXYXYXY to XYWHR: the sides that meet in the upper right corner give the size, the upper one gives the angle."""
     xp, upper, right = namespace(boxes), boxes[..., 2:4] - boxes[..., :2], boxes[..., 4:6] - boxes[..., 2:4]
-    degrees = xp.arctan2(-upper[..., 1], upper[..., 0]) * (180 / math.pi)
-    sides = [xp.hypot(side[..., 0], side[..., 1]) for side in (upper, right)]
-    return xp.concatenate([boxes[..., :2], xp.stack([*sides, degrees], -1)], -1)
+    (width, degrees), (height, _) = _polar(upper), _polar(right)
+    return xp.concatenate([boxes[..., :2], xp.stack([width, height, degrees], -1)], -1)
+
+
+def _polar(side: Any) -> tuple[Any, Any]:
+    """Length and angle of vectors (x, y). Both are 0 without a length, and so are their gradients. [..., 2]"""
+    xp, is_zero = namespace(side), (side == 0).all(-1)
+    x, y = xp.where(is_zero, 1.0, side[..., 0]), side[..., 1]  # hypot(0, 0) has a NaN as its gradient
+    length, degrees = xp.hypot(x, y), xp.arctan2(-y, x) * (180 / math.pi)
+    return xp.where(is_zero, 0.0, length), xp.where(is_zero, 0.0, degrees)
 
 
 def convert_format(boxes: Any, format: str, new_format: str) -> Any:

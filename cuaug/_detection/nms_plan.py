@@ -10,16 +10,17 @@ from typing import NamedTuple
 TILE, BLOCK = 1024, 64  # boxes that a block of nms_sort.cu sorts; boxes of a block of nms.cu
 # kernels/detection
 RANK_THREADS = 64  # of a block; nms_rank.cu
+NMS_THREADS = 256  # of a block; nms.cu
 PART = 256  # boxes of a sample that a block of nms_overlap_mask.cu compares with others; nms_pairs.cuh
 SMALL_MAX, SMALL_WARPS = 1024, 8  # boxes of a sample, warps of a block; nms_small.cuh
 RESOLVE_WARPS = 32  # of a block; nms_resolve.cu
 WORDS_PER_BLOCK = (2, 4, 6, 8)  # nms_overlap_mask.cu
-# A GPU compares all pairs of samples of at most SMALL_MAX boxes. For larger samples it compares all pairs if there are
-# at most MAX_PAIRS of them, and one multiprocessor for each block that resolves a sample. Otherwise, and for rotated
-# boxes (314 us instead of 763), boxes are sorted first, so that fewer pairs are compared.
+# A GPU compares all pairs of samples of at most SMALL_MAX boxes. For larger samples it does so if the batch has at most
+# MAX_PAIRS pairs, and the GPU at least as many multiprocessors as nms_resolve has blocks for one sample. Otherwise, and
+# for rotated boxes (314 us instead of 763), boxes are sorted first, so that fewer pairs are compared.
 MAX_PAIRS = 1 << 28
 _RESIDENT_BLOCKS = {"float32": 4, "float64": 1}  # blocks of nms_overlap_mask.cu on a multiprocessor
-_KEY_BYTES, _RANKED_BOX_BYTES = 24, {"float32": 32, "float64": 56, "Rotated": 64}  # nms_boxes.cuh
+KEY_BYTES, RANKED_BOX_BYTES = 24, {"float32": 32, "float64": 56, "Rotated": 64}  # nms_boxes.cuh
 _ALIGNMENT = 256  # bytes
 
 
@@ -89,11 +90,11 @@ def _sorted(samples: int, count: int, compute_type: str, has_classes: bool) -> _
     launches = [
         ("nms_sort", tiles * samples, orders, TILE),
         (f"nms_rank<cuaug::{compute_type}>", tiles * samples * (TILE // RANK_THREADS), 1, RANK_THREADS),
-        (f"nms<cuaug::{compute_type}>", blocks * samples, 1, 256),
+        (f"nms<cuaug::{compute_type}>", blocks * samples, 1, NMS_THREADS),
     ]
     sizes = (
-        orders * samples * tiles * TILE * _KEY_BYTES,
-        samples * count * _RANKED_BOX_BYTES[compute_type],
+        orders * samples * tiles * TILE * KEY_BYTES,
+        samples * count * RANKED_BOX_BYTES[compute_type],
         _decision_bytes(samples, count),
         samples * count * 4,
         (1 + samples) * 4,

@@ -19,6 +19,7 @@ from .recipe_ops import (
     Displacement,
     Grayscale,
     HistogramLut,
+    Mix,
     Op,
     OverrideOp,
     Pointwise,
@@ -48,7 +49,7 @@ class Report:
     """The passes of a call; ``print`` it."""
 
     passes: tuple[PassReport, ...]
-    launches: int  # on a GPU, for draws, statistics, displacement fields and passes
+    launches: int  # of a batch on a GPU, for draws, statistics, displacement fields and passes
     batches: tuple[int, ...] = ()  # for a list of images: the number of images in each batch
     samples: int = 1  # of the call
     host_us: float | None = None  # measured: the time until a call returns; on a CPU, of the whole call
@@ -59,14 +60,20 @@ class Report:
     def bytes_per_sample(self) -> int:
         """Bytes that the passes and their displacement fields read and write; a crop reads less.
 
-        Reads by launches that compute a mean or other statistics are not counted.
+        Of a list in several batches, those of the largest batch. Reads by launches that compute a mean or other
+        statistics are not counted.
         """
         return sum(pass_.read + pass_.written + pass_.field for pass_ in self.passes)
 
     @property
     def memory_us(self) -> float | None:
-        """The time that the GPU's memory takes for the bytes of a measured call at its peak bandwidth."""
-        return self.bytes_per_sample * self.samples / self.peak_bandwidth * 1e6 if self.peak_bandwidth else None
+        """The time that the GPU's memory takes for the bytes of a measured call at its peak bandwidth.
+
+        None for a list in several batches, because only the bytes of the largest batch are known.
+        """
+        if not self.peak_bandwidth or len(self.batches) > 1:
+            return None
+        return self.bytes_per_sample * self.samples / self.peak_bandwidth * 1e6
 
     @property
     def title(self) -> str:
@@ -76,7 +83,9 @@ class Report:
         if self.batches:
             ragged = "ragged, " if self.passes[0].source[1] == (0, 0) else ""
             batches = (
-                f"in {len(self.batches)} batches, the largest of {max(self.batches)}" if self.batches[1:] else "at once"
+                f"in {len(self.batches)} batches; the largest, of {max(self.batches)}"
+                if self.batches[1:]
+                else "at once"
             )
             count = sum(self.batches)
             title = f"{ragged}{count} image{'' if count == 1 else 's'} {batches}: {title}"
@@ -247,8 +256,8 @@ def _first_op_text(pass_: Pass) -> str:
     if isinstance(first, Autocontrast):
         return "each channel's range of values, stretched to the full range"
     if isinstance(first, Grayscale):
-        return "the luma"
-    return "from neighbouring pixels, or another sample's"
+        return "the luma" if pass_.input_channels > 1 else "the channel, repeated"
+    return "from another sample's pixels" if isinstance(first, Mix) else "from neighbouring pixels"
 
 
 def _override_text(op: Op) -> str:

@@ -16,6 +16,7 @@ from .._integers import is_one_number
 from .._matrices.builders import NUMBER_COLUMNS
 from .._program.dtypes import LABEL_LIMITS
 from .._program.records import MAX_BUILDER_INPUTS, MAX_INLINE_VALUES
+from .._value_text import value_text
 
 
 class StridedArray(NamedTuple):
@@ -57,22 +58,21 @@ def float_array(
         value = convert.to_host(value)
     if convert.is_host(value):
         return np.asarray(host_array(parameter, value, dtype), order="C")
-    descriptor = _device_array(value, images)
-    if descriptor.dtype not in ("float32", "float64"):
-        raise TypeError(f"{parameter} must be float32 or float64 on a device, got {descriptor.dtype}")
-    return descriptor
+    return _device_array(parameter, value, images, ("float32", "float64"))
 
 
-def _device_array(value: Any, images: ImageBatch) -> ArrayDescriptor:
-    """A device array, copied if it is on another device."""
+def _device_array(parameter: str, value: Any, images: ImageBatch, dtypes: tuple[str, ...]) -> ArrayDescriptor:
+    """A device array of one of the dtypes, copied if it is on another device."""
     library = result_library(value)
     if library is images.library:
         descriptor = convert.describe(value)
     else:
         descriptor = capsule.import_array(value, images.library.current_stream(images.device))
+    if descriptor.dtype not in dtypes:
+        raise TypeError(f"{parameter} must be {' or '.join(dtypes)} on a device, got {descriptor.dtype}")
     if descriptor.device != images.device:
-        dtype = descriptor.dtype if descriptor.dtype in ("uint8", "float32") else np.float64
-        descriptor = convert.describe(images.library.from_numpy(convert.to_host(value).astype(dtype), images.device))
+        values = convert.to_host(value).astype(descriptor.dtype)
+        descriptor = convert.describe(images.library.from_numpy(values, images.device))
     return descriptor
 
 
@@ -113,14 +113,11 @@ def matrices(parameter: str, value: Any, images: ImageBatch, rows: int) -> Sampl
 def coordinate_maps(parameter: str, value: Any, images: ImageBatch) -> tuple[StridedArray, tuple[int, int]]:
     """One map or one per sample, and its size. [H, W] or [N, H, W]"""
     array = float_array(parameter, value, images, np.float32 if convert.is_float32(value) else np.float64)
-    if isinstance(array, np.ndarray) and (
-        images.device >= 0 or not array.flags.writeable or min(array.strides, default=0) < 0
-    ):
-        # The caller may change the array during an asynchronous copy; torch needs it writable, with positive strides.
-        array = array.copy()
+    if isinstance(array, np.ndarray) and images.device >= 0:
+        array = array.copy()  # the caller may change the array during an asynchronous copy
     descriptor = on_images_device(array, images)
     if len(descriptor.shape) not in (2, 3) or 0 in descriptor.shape[-2:]:
-        raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {descriptor.shape}")
+        raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {tuple(descriptor.shape)}")
     if len(descriptor.shape) == 3:
         _check.one_or_per_sample(parameter, descriptor.shape[0], images.samples)
     return matrix_view(descriptor, len(descriptor.shape) == 3), (descriptor.shape[-2], descriptor.shape[-1])
@@ -144,7 +141,8 @@ def lut_table(parameter: str, value: Any, images: ImageBatch) -> StridedArray:
         _check.whole_numbers(parameter, values, 255)
         descriptor = convert.describe(images.library.from_numpy(np.asarray(values, np.uint8, order="C"), images.device))
     else:
-        descriptor = _device_array(convert.asarray(value, like=value, dtype="uint8"), images)
+        table = convert.asarray(value, like=value, dtype="uint8")
+        descriptor = _device_array(parameter, table, images, ("uint8",))
     samples, channels = _lut_shape(parameter, tuple(descriptor.shape), images.samples, images.channels)
     sample_stride = descriptor.strides[0] if samples > 1 else 0
     row_stride = descriptor.strides[-2] if channels > 1 else 0
@@ -167,10 +165,17 @@ def _lut_shape(parameter: str, shape: tuple[int, ...], samples: int, channels: i
     return leading[0], leading[1]
 
 
+def _as_float(parameter: str, value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an int
+        raise ValueError(f"{parameter} must be a number that a float holds, got {value_text(value)}") from None
+
+
 def xy_pairs(parameter: str, value: Any, images: ImageBatch) -> SampleParameters:
     """A number, (x, y) as a list or tuple, one number per sample [N], or (x, y) per sample [N, 2]."""
     if type(value) in (int, float):
-        return SampleParameters(NULL_ARRAY, (float(value),) * 2)
+        return SampleParameters(NULL_ARRAY, (_as_float(parameter, value),) * 2)
     if isinstance(value, (list, tuple)) and len(value) == 2 and all(map(is_one_number, value)):
         return SampleParameters(NULL_ARRAY, (float(value[0]), float(value[1])))
     descriptor = on_images_device(float_array(parameter, value, images), images)
@@ -215,7 +220,8 @@ def per_sample_columns(names: str, values: list[Any], images: ImageBatch) -> Sam
     is_column = len(values) == 1
     array = values[0] if is_column else _columns(values, images)
     descriptor = on_images_device(float_array(names, array, images), images)
-    count = descriptor.shape[0] if len(descriptor.shape) == 2 - is_column else 1
+    has_rows = len(descriptor.shape) == (1 if is_column else 2)
+    count = descriptor.shape[0] if has_rows else 1
     _check.one_or_per_sample(names, count, images.samples)
     sample_stride = descriptor.strides[0] if count > 1 else 0
     return SampleParameters(_table(descriptor, sample_stride, 0 if is_column else descriptor.strides[-1]), ())
@@ -293,7 +299,7 @@ def fill(value: Any, images: ImageBatch) -> Fill:
         return Fill(NULL_ARRAY, (0.0, 0.0, 0.0, 0.0))
     if type(value) in (int, float):
         _check_label_fill(value, images.dtype)
-        return Fill(NULL_ARRAY, (float(value),) * 4)
+        return Fill(NULL_ARRAY, (_as_float("fill", value),) * 4)
     if convert.is_host(value):
         values = host_array("fill", value)
         if values.ndim == 0 or values.size == 1:
@@ -307,7 +313,7 @@ def fill(value: Any, images: ImageBatch) -> Fill:
     if len(shape) > 2 or (shape and shape[-1] not in (1, images.channels)):
         raise ValueError(
             f"fill must be a number, one per channel ({images.channels},) "
-            f"or one per sample and channel ({images.samples}, {images.channels}), got shape {shape}"
+            f"or one per sample and channel ({images.samples}, {images.channels}), got shape {tuple(shape)}"
         )
     if len(shape) == 2:
         _check.one_or_per_sample("fill", shape[0], images.samples)

@@ -22,7 +22,9 @@ _active: weakref.WeakSet[Prefetcher[Any]] = weakref.WeakSet()
 class Prefetcher(Generic[T]):
     """Iterates in a thread of its own: keeps up to `depth` items ready, and makes one more in advance.
 
-    An exception of the items is raised again in the consumer. `close` stops the thread between two items and joins it.
+    An exception of the items is raised again in the consumer. `close` stops the thread between two items. The consumer
+    and the main thread join it; another thread does not, because the garbage collector may finalize an iteration in
+    any thread, also in one that the joined thread waits for.
 
     The consumer waits only in queues that are implemented in C. A KeyboardInterrupt may come between any two Python
     instructions; if it comes just after a lock was taken, `with` does not release the lock (python/cpython#74174).
@@ -38,9 +40,11 @@ class Prefetcher(Generic[T]):
         self._closed = self._finished = False
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._consumer: threading.Thread | None = None  # before the iteration starts
         self._process = os.getpid()
 
     def __iter__(self) -> Generator[T, None, None]:
+        self._consumer = threading.current_thread()
         _active.add(self)
         try:
             self._thread.start()  # waits for the thread; an interrupt may come here
@@ -61,7 +65,11 @@ class Prefetcher(Generic[T]):
             return
         self._closed = True
         self._permits.put(None)
-        if not (self._finished or self._thread.is_alive()):  # after an interrupt in start(), it may yet begin
+        if threading.current_thread() not in (self._consumer, threading.main_thread()):
+            return
+        # An interrupt inside start() can leave a launched thread that is not alive yet. As it finds `_closed`, it ends
+        # at once: wait for that.
+        if not (self._finished or self._thread.is_alive()):
             with contextlib.suppress(Empty):
                 self._exited.get(timeout=1)
         if self._thread.is_alive():
@@ -80,8 +88,9 @@ class Prefetcher(Generic[T]):
         return entry
 
     def _run(self) -> None:
-        items = iter(self._items if not self._closed else ())
+        items: Any = None
         try:
+            items = iter(self._items if not self._closed else ())
             for item in items:
                 self._permits.get()
                 if self._closed:
@@ -90,12 +99,15 @@ class Prefetcher(Generic[T]):
         except BaseException as error:  # every kind: the consumer raises it again
             self._error = error
         finally:
-            close = getattr(items, "close", None)
-            if close is not None:
-                close()
-            self._finished = True
-            self._ready.put(None)
-            self._exited.put(None)
+            try:
+                if hasattr(items, "close"):
+                    items.close()
+            except BaseException as error:
+                self._error = self._error or error
+            finally:
+                self._finished = True
+                self._ready.put(None)
+                self._exited.put(None)
 
 
 class StageTimer:

@@ -76,8 +76,8 @@ class ToTensor(Transform):
     """Convert images of Pillow and arrays to tensors, uint8 scaled to 0..1, as
     :func:`cuaug.transforms.functional.to_tensor`.
 
-    As in torchvision, tensors stay as they are, and so do arrays that are no images. A mask that is an image of Pillow
-    becomes a tensor of its labels, [1, H, W], which are not scaled. Needs torch.
+    As in torchvision, tensors stay as they are, and batches of arrays are refused. Boxes, keypoints and labels stay,
+    too. A mask that is an image of Pillow becomes a tensor of its labels, [1, H, W], which are not scaled. Needs torch.
     """
 
     transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images", "masks")

@@ -253,7 +253,7 @@ def _float64_array(name: str, numbers: Any) -> np.ndarray:
         is_of_numbers = values.dtype.kind == "O" and all(isinstance(v, int | float | None) for v in values.flat)
         if values.dtype.kind in "biuf" or is_of_numbers:
             return np.asarray(values, np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # RuntimeError: a tensor that requires grad
         cause = error
     raise ValueError(f"params must have numbers as {name}, got {repr(numbers)}") from cause
 
@@ -277,7 +277,8 @@ def _first_difference(expected: Any, given: Any, path: str) -> tuple[str, Any, A
     elif isinstance(expected, list) and isinstance(given, list) and len(expected) == len(given):
         keys = range(len(expected))
     else:
-        is_equal = expected == given or (_is_nan(expected) and _is_nan(given))
+        is_array = getattr(given, "ndim", 0) > 0  # whose comparison is an array
+        is_equal = not is_array and (expected == given or (_is_nan(expected) and _is_nan(given)))
         return None if is_equal else (path, expected, given)
     differences = (_first_difference(expected[key], given[key], f"{path}[{key!r}]") for key in keys)
     return next((difference for difference in differences if difference is not None), None)

@@ -33,7 +33,7 @@ def number(name: str, value: Any, minimum: float = -math.inf, maximum: float = m
 def beta_shape(name: str, value: Any) -> float:
     """A parameter of a beta distribution.
 
-    With much larger ones than the limit the loop that draws (kernels/draws/random.cuh) rarely accepts, or never.
+    Far above the limit, the rejection loop of kernels/draws/random.cuh rarely or never accepts a draw.
     """
     if not 0 < number(name, value) <= _MAX_BETA_SHAPE:
         raise ValueError(f"{name} must be greater than 0 and at most {_MAX_BETA_SHAPE}, got {value_text(value)}")

@@ -130,6 +130,8 @@ def _shape_text(value: Any) -> str:
     """Dtype and shape of an array, or of the arrays of a list."""
     if not isinstance(value, (list, tuple)):
         return f"{convert.dtype_name(value.dtype)} {tuple(value.shape)}" if is_array(value) else type(value).__name__
+    if not value:
+        return "an empty list"
     texts = list(dict.fromkeys(_shape_text(entry) for entry in value))
     return f"{len(value)} of {', '.join(texts[:3])}{', ...' if len(texts) > 3 else ''}"
 

@@ -10,6 +10,7 @@ from PIL import Image
 from tables import detection as reference_ops
 
 import cuaug
+from cuaug._detection.box_formats import XYXYBoxes
 
 FORMATS = {
     "xyxy": lambda b: b,
@@ -51,6 +52,8 @@ def test_box_convert_keeps_infinite_sides():
     sides, edges = np.array([[1.0, 2, np.inf, 4]]), np.array([[1.0, 2, np.inf, 6]])
     assert_array_equal(cuaug.box_convert(sides, "xywh", "xyxy"), edges)
     assert_array_equal(cuaug.box_convert(edges, "xyxy", "xywh"), sides)
+    unbounded = np.array([[-np.inf, 2, np.inf, 6]])
+    assert_array_equal(cuaug.box_convert([[1, 4, np.inf, 4]], "cxcywh", "xyxy"), unbounded)
 
 
 def overlap_of_pair(kind, a, b):
@@ -185,3 +188,25 @@ def test_box_iou_gradient_of_empty_boxes_is_finite(function):
     assert (boxes.grad[0] != 0).any()
     if function is cuaug.box_iou:
         assert (boxes.grad[1] == 0).all()
+
+
+DATA_SET_BOXES = np.array([[1.0, 2, 5, 7]]).view(XYXYBoxes)
+
+
+@pytest.mark.parametrize("fmt", ["xywh", "cxcywh"])
+def test_box_functions_refuse_data_set_boxes_of_another_format(fmt):
+    """The boxes of `cuaug.data.coco` and `voc` are converted to corners, and their type says so."""
+    rule = rf"in the format {fmt.upper()}, got XYXYBoxes in XYXY: pass cuaug.box_convert\(boxes1?, 'xyxy', '{fmt}'\)$"
+    for call in (
+        lambda: cuaug.box_area(DATA_SET_BOXES, fmt),
+        lambda: cuaug.box_convert(DATA_SET_BOXES, fmt, "xyxy"),
+        lambda: cuaug.box_iou(DATA_SET_BOXES, DATA_SET_BOXES, fmt=fmt),
+    ):
+        with pytest.raises(ValueError, match=rule):
+            call()
+    assert cuaug.box_area(DATA_SET_BOXES).tolist() == [20]
+
+
+def test_transform_boxes_uses_the_format_of_data_set_boxes():
+    shift = [(1, 0, 10), (0, 1, 20)]
+    assert cuaug.transform_boxes(DATA_SET_BOXES, shift, format="CXCYWH").tolist() == [[11, 22, 15, 27]]

@@ -94,3 +94,21 @@ INVALID_CALLS = [
 def test_box_functions_reject_invalid_formats_and_shapes(message, call):
     with pytest.raises(ValueError, match=r"^cuaug\.\w+: .*" + message):
         call()
+
+
+@pytest.mark.parametrize(("source", "target"), [("cxcywhr", "xyxyxyxy"), ("xywhr", "cxcywhr"), ("cxcywhr", "xywhr")])
+@pytest.mark.parametrize("angle", [0, 45, 90, 180, -90, 270])
+def test_box_convert_gradient_equals_differences(angle, source, target):
+    """Also at right angles, at which the corners are exact."""
+    torch = pytest.importorskip("torch")
+    boxes = torch.tensor([[1.0, 2, 3, 4, angle]], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda boxes: cuaug.box_convert(boxes, source, target), boxes)
+
+
+@pytest.mark.parametrize("target", ["xywhr", "cxcywhr"])
+@pytest.mark.parametrize("corners", [[1.0, 2] * 4, [1.0, 2, 4, 2, 4, 2, 1, 2]], ids=["a point", "no height"])
+def test_box_convert_gradient_of_corners_without_area_is_finite(corners, target):
+    torch = pytest.importorskip("torch")
+    boxes = torch.tensor([corners], requires_grad=True)
+    cuaug.box_convert(boxes, "xyxyxyxy", target).sum().backward()
+    assert torch.isfinite(boxes.grad).all()

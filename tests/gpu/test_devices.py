@@ -40,6 +40,14 @@ def test_op_stays_on_second_gpu(row):
 
 
 @pytest.mark.gpu(count=2)
+@pytest.mark.parametrize("device", ["cuda:0", "cuda:1"])
+def test_op_refuses_integers_on_any_gpu(device):
+    matrix = torch.tensor([[1, 0, 0], [0, 1, 0]], device=device)
+    with pytest.raises(TypeError, match="M must be float32 or float64 on a device, got int64"):
+        cuaug.warp_affine(images(GPU), matrix)
+
+
+@pytest.mark.gpu(count=2)
 def test_op_cupy_stays_on_second_gpu():
     cupy = pytest.importorskip("cupy")
     with cupy.cuda.Device(1):

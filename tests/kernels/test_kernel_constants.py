@@ -22,6 +22,12 @@ def nvrtc():
     return load_nvrtc()
 
 
+def assert_compiles(nvrtc, claims):
+    source = f"{claims}\n__global__ void probe() {{}}\n"
+    program = Program(nvrtc, source, "probe", [*sources.OPTIONS, "--gpu-architecture=compute_90"])
+    assert not program.failed, program.log
+
+
 @pytest.mark.parametrize(
     ("file", "name", "python_value"),
     [
@@ -30,6 +36,7 @@ def nvrtc():
         ("records/nms.cuh", "nms_tile", nms_plan.TILE),
         ("records/nms.cuh", "nms_block", nms_plan.BLOCK),
         ("detection/nms_rank.cu", "nms_rank_threads", nms_plan.RANK_THREADS),
+        ("detection/nms.cu", "nms_threads", nms_plan.NMS_THREADS),
         ("detection/nms_small.cuh", "nms_small_max", nms_plan.SMALL_MAX),
         ("detection/nms_small.cuh", "nms_small_warps", nms_plan.SMALL_WARPS),
         ("detection/nms_pairs.cuh", "nms_part", nms_plan.PART),
@@ -68,10 +75,19 @@ def nvrtc():
     ],
 )
 def test_kernel_constants_equal_python(file, name, python_value, nvrtc):
-    claim = f"static_assert(cuaug::{name} == {python_value});"
-    source = f'#include "{file}"\n{claim}\n__global__ void probe() {{}}\n'
-    program = Program(nvrtc, source, "probe", [*sources.OPTIONS, "--gpu-architecture=compute_90"])
-    assert not program.failed, program.log
+    assert_compiles(nvrtc, f'#include "{file}"\nstatic_assert(cuaug::{name} == {python_value});')
+
+
+@pytest.mark.parametrize(
+    ("file", "type_name", "size"),
+    [
+        ("detection/nms_boxes.cuh", "NmsSortKey", nms_plan.KEY_BYTES),
+        *(("detection/nms_boxes.cuh", f"RankedBox<cuaug::{real}>", n) for real, n in nms_plan.RANKED_BOX_BYTES.items()),
+    ],
+)
+def test_kernel_type_sizes_equal_python(file, type_name, size, nvrtc):
+    """Python allocates scratch memory for arrays of these types."""
+    assert_compiles(nvrtc, f'#include "{file}"\nstatic_assert(sizeof(cuaug::{type_name}) == {size});')
 
 
 @pytest.mark.parametrize(
@@ -86,9 +102,7 @@ def test_kernel_constants_equal_python(file, name, python_value, nvrtc):
 def test_kernel_type_lists_equal_python(file, type_list, names, nvrtc):
     types = ", ".join(f"cuaug::{name}" for name in names)
     claim = f"static_assert(cuaug::is_same_v<cuaug::{type_list}, cuaug::TypeList<{types}>>);"
-    source = f'#include "dtype.cuh"\n#include "{file}"\n{claim}\n__global__ void probe() {{}}\n'
-    program = Program(nvrtc, source, "probe", [*sources.OPTIONS, "--gpu-architecture=compute_90"])
-    assert not program.failed, program.log
+    assert_compiles(nvrtc, f'#include "dtype.cuh"\n#include "{file}"\n{claim}')
 
 
 def test_tables_have_every_sampler_and_border():

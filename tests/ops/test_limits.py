@@ -112,12 +112,18 @@ INVALID_CALLS = {
     ),
     "infinite ratios": (lambda: T.RandomErasing(1.0, ratio=(1e-320, 1e-310))(IMAGES), "from finite numbers"),
     "infinite weights": (lambda: T.RandomChoice([T.Identity()] * 2, [1e308, 1e308])(IMAGES), "from finite numbers"),
+    "an int that no float holds, as score_threshold": (
+        lambda: cuaug.nms(BOXES[0], SCORES[0], 0.5, score_threshold=HUGE),
+        "nms: int too large to convert to float",
+    ),
     **{
-        f"an int that no float holds, as {name}": (make, f"{place}: int too large to convert to float")
-        for name, place, make in (
+        f"an int that no float holds, as {name}": (
+            call,
+            f"{function}: {name} must be a number that a float holds, got 1000",
+        )
+        for name, function, call in (
             ("fill", "pad", lambda: cuaug.pad(IMAGES, 1, fill=HUGE)),
             ("sigma", "gaussian_blur", lambda: cuaug.gaussian_blur(IMAGES, 3, HUGE)),
-            ("score_threshold", "nms", lambda: cuaug.nms(BOXES[0], SCORES[0], 0.5, score_threshold=HUGE)),
         )
     },
     "an int that no float holds, as degrees": (

@@ -92,3 +92,12 @@ def test_remap_rejects_out_overlapping_maps(dtype, backend):
             cuaug.remap(batch, *maps, layout="NCHW", out=memory)
     cuaug.remap(batch, elsewhere, elsewhere, layout="NCHW", out=memory)
     assert (memory == 1).all()
+
+
+def test_remap_takes_read_only_and_reversed_maps_without_warning():
+    batch = images(("torch", "cpu"), "uint8", "NCHW", (3, 40, 52, 3))
+    read_only, reversed_ = x.copy(), np.ascontiguousarray(x[:, ::-1])[:, ::-1]
+    read_only.flags.writeable = False
+    expected = cuaug.remap(batch, x, y)
+    for map_x in (read_only, reversed_, np.broadcast_to(x[:1], x.shape)):
+        assert_equal(cuaug.remap(batch, map_x, y), expected)

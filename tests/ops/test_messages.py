@@ -240,6 +240,20 @@ def test_error_has_one_traceback(call):
     assert "".join(traceback.format_exception(error.value)).count("Traceback (most recent call last)") == 1
 
 
+@pytest.mark.parametrize(
+    ("call", "shape"),
+    [
+        (lambda images: cuaug.pad(images, 1, fill=np.zeros((3, 2))), r"\(3, 2\)"),
+        (lambda images: cuaug.pad(images, 1, fill=[]), r"\(0,\)"),
+        (lambda images: cuaug.remap(images, np.zeros((0, 4)), np.zeros((0, 4))), r"\(0, 4\)"),
+    ],
+    ids=["fill", "no fill", "map"],
+)
+def test_messages_have_shapes_as_tuples(call, shape):
+    with pytest.raises(ValueError, match=rf", got (shape )?{shape}$"):
+        call(torch.zeros((2, 3, 5, 4)))
+
+
 @pytest.mark.parametrize("name", ["images", "angle", "boxes", "mask"])
 @pytest.mark.parametrize("transformation", ["jit", "vmap", "grad", "linearize"])
 def test_tracers_of_jax_are_refused(name, transformation):

@@ -188,6 +188,7 @@ def test_compose_check_describes_targets_and_results():
     assert report.results[0] == "images: float16 (3, 3, 8, 6)"
     assert str(recipe.plan(sample["image"])).splitlines()[0] in str(report)
     assert "found by position at [1]" in str(FLIP.check((BATCH, np.arange(3))))
+    assert "labels: 1 of an empty list, found by name" in str(FLIP.check({"image": BATCH[0], "labels": []}))
 
 
 def test_compose_check_is_no_call():

@@ -8,6 +8,7 @@ import torch
 from helpers.arrays import put, seeded
 from helpers.compare import Tolerance, assert_equal
 
+from cuaug._detection.box_formats import XYXYBoxes
 from cuaug.transforms import functional as F
 
 FORMATS = ["XYXY", "XYWH", "CXCYWH"]
@@ -78,6 +79,16 @@ def test_functions_of_boxes_take_arrays_of_every_library(backend, dtype):
     inside, valid = F.sanitize_keypoints(points, SIZE)
     check(inside, [[3, 4]])
     assert np.asarray(valid).tolist() == [False, True, False]
+
+
+def test_functions_of_boxes_use_the_format_of_data_set_boxes():
+    """As recipes do. The type states the format, whatever the argument says."""
+    boxes = np.array([[1.0, 2, 5, 27]]).view(XYXYBoxes)
+    assert F.convert_bounding_box_format(boxes, "XYWH", "XYXY").tolist() == boxes.tolist()
+    assert F.clamp_bounding_boxes(boxes, "XYWH", SIZE, "soft").tolist() == [[1, 2, 5, 20]]
+    assert F.sanitize_bounding_boxes(boxes, "CXCYWH", (27, 30))[1].tolist() == [True]
+    with pytest.raises(ValueError, match="inplace must be False: XYXYBoxes state XYXY, and cannot hold XYWH"):
+        F.convert_bounding_box_format(boxes, "XYXY", "XYWH", inplace=True)
 
 
 def test_convert_bounding_box_format_rounds_integers():

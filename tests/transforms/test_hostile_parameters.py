@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import every_backend, noise, put
 from helpers.child_process import python_after_import
 from helpers.compare import EXACT, assert_equal
@@ -91,6 +92,7 @@ def test_params_from_dict_rejects_values_invalid_for_an_op(transform, name, valu
         lambda d: d["drawn"].update({"0.RandomRotation.angle": ["a", "b", "c"]}),
         lambda d: d["drawn"].update({"0.RandomRotation.angle": [None, {}, []]}),
         lambda d: d["drawn"].update({"0.RandomRotation.angle": [10**400, 0, 0]}),
+        lambda d: d["drawn"].update({"0.RandomRotation.angle": torch.ones(3, requires_grad=True)}),
         lambda d: d["matrices"].__setitem__(0, [[1.0]]),
         lambda d: d["matrices"].__setitem__(0, "abc"),
     ],
@@ -98,6 +100,15 @@ def test_params_from_dict_rejects_values_invalid_for_an_op(transform, name, valu
 def test_params_from_dict_rejects_another_structure(change):
     aug = T.Compose([T.RandomRotation(30)], seed=1)
     with pytest.raises(ValueError, match=r"cuaug\.transforms\.Compose\.params_from_dict: "):
+        aug.params_from_dict(edited(aug, change), IMAGES)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda d: d.update(images=np.zeros(3)), lambda d: d["images"].update(height=np.array([17, 17]))]
+)
+def test_params_from_dict_rejects_arrays_as_the_description_of_images(change):
+    aug = T.Compose([T.RandomRotation(30)], seed=1)
+    with pytest.raises(ValueError, match=r"params must be of the same images: images.* must be .*, got array\("):
         aug.params_from_dict(edited(aug, change), IMAGES)
 
 

@@ -109,6 +109,22 @@ def test_compose_plan_gives_each_pass_its_reason():
     assert len(T.Compose([T.RandomHorizontalFlip(), T.RandomErasing()]).plan(size=(32, 40)).passes) == 1
 
 
+@pytest.mark.parametrize(
+    ("transform", "channels", "line"),
+    [
+        (T.GaussianBlur(3), 3, "GaussianBlur: from neighbouring pixels"),
+        (T.MixUp(), 3, "MixUp: from another sample's pixels"),
+        (T.CutMix(), 3, "CutMix: from another sample's pixels"),
+        (T.Grayscale(1), 3, "Grayscale: the luma"),
+        (T.Grayscale(3), 1, "Grayscale: the channel, repeated"),
+        (T.RGB(), 1, "RGB: the channel, repeated"),
+    ],
+)
+def test_compose_plan_names_the_source_of_pixels(transform, channels, line):
+    plan = T.Compose([transform]).plan(size=(32, 32), channels=channels)
+    assert [pass_.lines for pass_ in plan.passes] == [(line,)]
+
+
 def test_compose_plan_reaches_into_nested_recipes():
     transforms = [T.RandomCrop(24), T.GaussianBlur(3), T.RandomAffine(30), T.RandomRotation(9, "bilinear")]
     plan = T.Compose([T.Compose(transforms), T.RandomErasing(), T.RandomHorizontalFlip()], seed=0).plan(size=(32, 40))

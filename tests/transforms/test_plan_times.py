@@ -1,6 +1,7 @@
 """`Compose.plan(images, measure=True)`: the times of a call, beside the passes."""
 
 import html
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -92,3 +93,14 @@ def test_compose_plan_times_text_and_html(monkeypatch):
     unknown = call_time.CallTime(1.0, 2.0, 0.0)  # some drivers do not know the memory's clock
     monkeypatch.setattr(plan_report, "time_call", lambda *_: unknown)
     assert AUG.plan(IMAGES, measure=True).times == "a call of 4 samples: host 1.0 us, device 2.0 us"
+
+
+def test_compose_plan_of_several_batches_has_no_memory_time():
+    """The bytes are those of the largest batch, and the times those of the call."""
+    measured = {"host_us": 50.0, "device_us": 20.0, "peak_bandwidth": 1e12}
+    lists = [noise((40, 50, 3)), noise((40, 50, 3))], [noise((40, 50, 3)), noise((9, 11, 3))]
+    one_batch, two_batches = (replace(T.Compose([T.RandomInvert()]).plan(images), **measured) for images in lists)
+    assert one_batch.memory_us == pytest.approx(2 * 2 * 40 * 50 * 3 / 1e6)
+    assert "its bytes take" in one_batch.times
+    assert two_batches.memory_us is None
+    assert two_batches.times == "a call of 2 samples: host 50.0 us, device 20.0 us"

@@ -236,7 +236,7 @@ def test_ragged_plan_describes_batches():
     assert "pass 1  uint8 [H, W, 3] -> uint8 [224, 224, 3]" in str(plan)
     assert plan.passes[0].read == round(sum(3 * h * w for h, w in LARGE) / 5)
     flips_plan = T.Compose(FLIPS).plan(ragged_images(("numpy", "cpu"), SIZES))
-    assert str(flips_plan).startswith("9 images in 8 batches, the largest of 2: 1 pass, 2 launches, ")
+    assert str(flips_plan).startswith("9 images in 8 batches; the largest, of 2: 1 pass, 2 launches, ")
     assert "uint8 [23, 17, 3]" in str(flips_plan)
     assert str(aug.plan([noise((9, 8, 3))])).startswith("1 image at once: ")
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from ... import _check, boxes
 from ..._arrays import convert
-from ..._arrays.tv_tensors import box_format, tv_kind, without_type, wrap_like
+from ..._arrays.tv_tensors import tv_kind, without_type, wrap_like
 from ..._check import prefix_errors
+from ..._detection.box_formats import stated_format
 from ..._detection.box_shapes import box_shape
 from ...typing import Array, BoxFormat
 from .. import point_map
@@ -57,9 +58,11 @@ def convert_bounding_box_format(
     if new_format is None:
         raise TypeError("new_format must be a format of boxes, got None")
     target = box_values.format_name("new_format", new_format)
-    source = box_values.format_name("old_format", box_format(inpt) or old_format)
+    source = box_values.format_name("old_format", stated_format(inpt) or old_format)
     result = box_values.cast(_convert(values, source, target), values.dtype)
     if inplace:
+        if stated_format(values) not in (None, target):
+            raise ValueError(f"inplace must be False: {type(values).__name__} state {source}, and cannot hold {target}")
         values[...] = result
         result = values
     return wrap_like(result, inpt, format=target)
@@ -95,7 +98,7 @@ def clamp_bounding_boxes(
     array([[0, 2, 8, 6]])
     """
     values = _plain_values("inpt", inpt, "boxes", format=format, canvas_size=canvas_size)
-    source, size = box_values.format_name("format", box_format(inpt) or format), _canvas(inpt, canvas_size)
+    source, size = box_values.format_name("format", stated_format(inpt) or format), _canvas(inpt, canvas_size)
     _check.one_of("clamping_mode", clamping_mode, ("auto", "soft", "hard", None))
     if clamping_mode == "auto":
         if tv_kind(inpt) is None:
@@ -170,7 +173,7 @@ def sanitize_bounding_boxes(
     height, width = _canvas(bounding_boxes, canvas_size)
     _check.number("min_size", min_size, 0)
     _check.number("min_area", min_area, 0)
-    source = box_values.format_name("format", box_format(bounding_boxes) or format)
+    source = box_values.format_name("format", stated_format(bounding_boxes) or format)
     shape = box_shape(source)
     rows = _convert(values, source, shape.row_format)
     sizes = shape.sizes(rows)
