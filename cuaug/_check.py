@@ -283,14 +283,13 @@ def channels(count: int, *allowed: int) -> None:
 
 
 def one_or_per_sample(parameter: str, count: int, expected: int) -> None:
-    if count not in (1, expected):
-        allowed = "1 entry" if expected == 1 else f"1 or {expected} entries"
-        raise ValueError(f"{parameter} must hold {allowed}, one per sample, got {count}")
+    if count != 1:
+        per_sample(parameter, count, expected, "1 or ")
 
 
-def per_sample(parameter: str, count: int, expected: int) -> None:
+def per_sample(parameter: str, count: int, expected: int, alternative: str = "") -> None:
     if count != expected:
-        allowed = "1 entry" if expected == 1 else f"{expected} entries"
+        allowed = "1 entry" if expected == 1 else f"{alternative}{expected} entries"
         raise ValueError(f"{parameter} must hold {allowed}, one per sample, got {count}")
 
 
@@ -299,10 +298,8 @@ def shape(parameter: str, value: Any, expected: Sequence[int | None]) -> None:
     actual = getattr(value, "shape", None)
     if actual is None:
         raise TypeError(f"{parameter} must be an array, got {type(value).__name__}")
-    fits = len(actual) == len(expected)
-    for expected_extent, extent in zip(expected, actual, strict=False):
-        fits = fits and expected_extent in (None, extent)
-    if not fits:
+    extents = [m if n is None else n for n, m in zip(expected, actual, strict=False)]
+    if len(actual) != len(expected) or extents != [*actual]:
         text = ", ".join("*" if n is None else str(n) for n in expected)
         raise ValueError(f"{parameter} must have shape [{text}], got {list(actual)}")
 

@@ -4,8 +4,8 @@ namespace cuaug {
 
 constexpr int by_point_threads = 128;
 // Resident blocks. They allow 168 registers, and on sm_90 no kernel uses more than 132. Without this bound the compiler
-// uses up to 16 registers fewer (PsRoiPoolBins: up to 40) and spills one in a few kernels. On an H200 roi_pool and maxima
-// of roi_align take the same time with and without the bound.
+// uses up to 16 registers fewer (PsRoiPoolBins: up to 40) and spills one in a few kernels. On an H200 roi_pool and the
+// maxima of roi_align take the same time with and without the bound.
 constexpr int by_point_blocks = 3;
 
 // A block pools some bins of a region point by point, and stores which sampling point is the greatest if that is
