@@ -298,8 +298,7 @@ def shape(parameter: str, value: Any, expected: Sequence[int | None]) -> None:
     actual = getattr(value, "shape", None)
     if actual is None:
         raise TypeError(f"{parameter} must be an array, got {type(value).__name__}")
-    extents = [m if n is None else n for n, m in zip(expected, actual, strict=False)]
-    if len(actual) != len(expected) or extents != [*actual]:
+    if len(actual) != len(expected) or any(n not in (None, m) for n, m in zip(expected, actual, strict=True)):
         text = ", ".join("*" if n is None else str(n) for n in expected)
         raise ValueError(f"{parameter} must have shape [{text}], got {list(actual)}")
 
