@@ -15,6 +15,10 @@ from typing import Any
 from .._check import BackendError
 from .._host.installation import install_per_driver
 
+# What first used the driver in this process; the text is only for debugging. While the list is empty, a forked child
+# may use CUDA: even the number of GPUs initializes the driver, which then fails in a child.
+cuda_users: list[str] = []
+
 
 def _is_writable(folder: Path) -> bool:
     import tempfile  # takes 3 ms, which only the first GPU call pays
@@ -88,6 +92,7 @@ def cupy() -> ModuleType:
             "no NVIDIA driver found, or no GPU that it can use: "
             "see nvidia-smi, and https://www.nvidia.com/drivers for a driver"
         )
+    cuda_users.append("the number of GPUs")
     return module
 
 

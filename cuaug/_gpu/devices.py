@@ -8,12 +8,9 @@ import threading
 from typing import Any
 
 from .._check import BackendError
-from .cupy_import import cupy
+from .cupy_import import cuda_users, cupy
 
-# What first used a CUDA context in this process; the text is only for debugging. While the list is empty, a forked
-# child may use CUDA.
-context_users: list[str] = []
-_inherited_contexts: list[str] = []  # in a forked child: the parent's `context_users`
+_inherited_users: list[str] = []  # in a forked child: the parent's `cuda_users`
 _MEMORY_CLOCK_RATE, _GLOBAL_MEMORY_BUS_WIDTH = 36, 37  # of CUDA's enumeration of device attributes
 
 
@@ -52,15 +49,15 @@ class use_device:
 
 
 def check_not_forked() -> None:
-    """Raises in a child of a process that has used CUDA: an inherited context cannot be used."""
-    if _inherited_contexts:
+    """Raises in a child of a process that has used CUDA: an inherited driver or context cannot be used."""
+    if _inherited_users:
         raise BackendError(
             "CUDA cannot be used after fork: "
             "start worker processes with multiprocessing.set_start_method('spawn') or 'forkserver'"
         )
 
 
-os.register_at_fork(after_in_child=lambda: _inherited_contexts.extend(context_users))
+os.register_at_fork(after_in_child=lambda: _inherited_users.extend(cuda_users))
 
 
 @functools.cache
@@ -87,8 +84,6 @@ def peak_bandwidth(device: int) -> float:
 def current_context() -> int:
     """The driver's handle of the current device's context, which is created if there is none."""
     cupy().cuda.runtime.free(0)  # creates the context
-    if not context_users:
-        context_users.append("a context")
     return int(cupy().cuda.driver.ctxGetCurrent())
 
 
@@ -98,15 +93,14 @@ def device_memory(size: int) -> Any:
 
 
 def device_count() -> int:
+    check_not_forked()
     return int(cupy().cuda.runtime.getDeviceCount())
 
 
 def existing_device(device: int | None) -> int:
     """The device's number, or the current device's for None. Raises if there is no such device."""
-    check_not_forked()
-    runtime = cupy().cuda.runtime
     count = device_count()
-    number = runtime.getDevice() if device is None else device
+    number = cupy().cuda.runtime.getDevice() if device is None else device
     if number >= count:
         raise BackendError(f"there is no device {number}: CUDA finds {count}")
     return int(number)

@@ -7,7 +7,7 @@ import functools
 import struct
 
 from .cupy_import import cupy
-from .devices import context_users, is_current, use_device
+from .devices import is_current, use_device
 from .driver import check_status, driver
 from .kernels import compiled_kernels, kernel
 
@@ -38,8 +38,6 @@ def launch_arguments(
     """The driver's handle of the kernel and its CUlaunchConfig. `device` must be the current device."""
     compiled = compiled_kernels.get(name) or kernel(name, stream)
     handle = compiled.handles.get(device) or compiled.load(device)
-    if not context_users:
-        context_users.append(name)  # a process forked from now on must not use CUDA: `check_not_forked`
     uses_pdl = compiled.uses_pdl and _supports_pdl(device)
     return handle, _CONFIG.pack(*grid, threads, 1, 1, shared, stream, ctypes.addressof(_PDL_ATTRIBUTE), uses_pdl)
 

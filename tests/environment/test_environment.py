@@ -271,12 +271,12 @@ def test_kernel_text_depends_on_headers(monkeypatch, tmp_path):
 FORKED = """
 import os, signal, sys, time
 import numpy, cuaug
-from cuaug._gpu import devices
+from cuaug._gpu import cupy_import, devices
 
 image = numpy.random.default_rng(0).integers(0, 256, (8, 64, 64, 3), numpy.uint8)
 M = numpy.array([[0.9, -0.2, 3], [0.2, 0.9, 1]])
 expected = cuaug.warp_affine(image, M)
-devices.context_users.append("a kernel")
+cupy_import.cuda_users.append("a kernel")
 
 def child():
     assert (cuaug.warp_affine(image, M) == expected).all()

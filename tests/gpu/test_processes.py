@@ -237,6 +237,25 @@ print("50 forks")
 """
 
 
+FORKED_AFTER_IS_AVAILABLE = """
+import os, cuaug
+assert cuaug.is_available()
+pid = os.fork()
+if pid == 0:
+    try:
+        cuaug.warmup()
+    except cuaug.BackendError as error:
+        os._exit(0 if "fork" in str(error) and "spawn" in str(error) else 1)
+    os._exit(2)
+print(os.waitpid(pid, 0)[1])
+"""
+
+
+def test_fork_after_is_available_is_refused():
+    """The number of GPUs initializes the driver, which a child cannot use."""
+    assert python(FORKED_AFTER_IS_AVAILABLE, PYTHONWARNINGS="ignore")[0] == "0"
+
+
 @pytest.mark.filterwarnings("ignore:.*fork")
 @pytest.mark.parametrize("library", ["torch", "cupy"])
 def test_fork_leaves_cpu_working_and_gpu_refused(library):

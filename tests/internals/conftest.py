@@ -40,7 +40,6 @@ def gpu(request, monkeypatch):
     replace_everywhere(monkeypatch, cupy_import, "cupy", lambda: SimpleNamespace(cuda=cuda))
     monkeypatch.setattr(devices.thread_state, "devices", {0})
     replace_everywhere(monkeypatch, launch_module, "_supports_pdl", lambda index: True)
-    replace_everywhere(monkeypatch, devices, "context_users", [])
     replace_everywhere(monkeypatch, devices, "check_not_forked", lambda: None)
     replace_everywhere(monkeypatch, devices, "multiprocessor_count", lambda index: 132)
     replace_everywhere(monkeypatch, devices, "has_fast_integer_mma", lambda index: True)
