@@ -38,7 +38,11 @@ class ParsedSample:
     def __init__(
         self, sample: Any, targets: tuple[Target, ...], samples: int, is_single: bool, form: SampleForm | None = None
     ) -> None:
-        self.sample, self.targets, self.samples, self.is_single, self.form = sample, targets, samples, is_single, form
+        self.sample: Any = sample
+        self.targets: tuple[Target, ...] = targets
+        self.samples: int = samples
+        self.is_single: bool = is_single
+        self.form: SampleForm | None = form
         self._targets_by_kind: dict[str, list[Target]] = {}
         for target in targets:
             self._targets_by_kind.setdefault(target.kind, []).append(target)
