@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _check
 from .._arrays.convert import host_values
-from .._check import BackendError, DecodeError, prefix_errors, prefix_message
+from .._check import BackendError, DecodeError, prefix_errors
 from .._codecs.limits import MAX_PIXELS, limits_of
 from .._descriptions import state_entries
 from .._host.extension import extension
@@ -241,14 +241,13 @@ class Loader:
     def _finished_batches(self, receiver: NumPyReceiver, epoch: int, first: int, count: int) -> Iterator[FinishedBatch]:
         prepared = Prefetcher(self._prepared_batches(epoch, first, count), self.prefetch, "cuaug-read")
         decoding: deque[DecodingBatch] = deque()
-        with _prefixed_errors():
-            with contextlib.closing(prepared.__iter__()) as batches:
-                for batch in batches:
-                    decoding.append(self._pipeline.start_decode(batch, receiver))
-                    if len(decoding) > receiver.batches_in_flight:
-                        yield self._pipeline.finish(decoding.popleft(), receiver)
-            while decoding:
-                yield self._pipeline.finish(decoding.popleft(), receiver)
+        with contextlib.closing(prepared.__iter__()) as batches:
+            for batch in batches:
+                decoding.append(self._pipeline.start_decode(batch, receiver))
+                if len(decoding) > receiver.batches_in_flight:
+                    yield self._pipeline.finish(decoding.popleft(), receiver)
+        while decoding:
+            yield self._pipeline.finish(decoding.popleft(), receiver)
 
     def _read_files(self, ids: list[int]) -> Sequence[bytes | str] | EncodedFiles:
         if self._cache is None:
@@ -299,17 +298,6 @@ class Loader:
                 bar.update()
 
             yield advance
-
-
-@contextlib.contextmanager
-def _prefixed_errors() -> Iterator[None]:
-    """Errors of checks in the threads begin with the public name; those of a recipe have their own prefix."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        if type(error) in (TypeError, ValueError) and not str(error).startswith("cuaug."):  # a DecodeError stays
-            prefix_message(error, "cuaug.data.Loader")
-        raise
 
 
 def _checked_dataset(source: Any) -> Dataset:

@@ -61,7 +61,7 @@ def test_loader_refuses_datasets_with_wrong_labels_or_missing_methods(files, mes
 @pytest.mark.parametrize("count", [1, 5])
 def test_loader_read_returns_an_image_for_each_index(files, count, cache):
     source = Encoded(files[:4], read=lambda data: (data * 2)[:count])
-    message = rf"^cuaug.data.Loader: source.read must return an image for each of 4 indices, got {count}"
+    message = rf"^source.read must return an image for each of 4 indices, got {count}"
     with pytest.raises(ValueError, match=message):
         list(Loader(source, 4, [T.Resize((8, 8))], library="numpy", cache=cache))
     iterator = Encoded(files[:4], read=iter)
