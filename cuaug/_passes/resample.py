@@ -24,8 +24,8 @@ _FILTERS = {
     False: {"bilinear": "Triangle", "bicubic": "Cubic75", "lanczos": "Lanczos4"},
 }
 INTERPOLATIONS = ("nearest", *_FILTERS[True])  # of a resize
-# Source pixels per result pixel on an axis. Sums of float32 over more of them lose their small terms: of 255, constant
-# images change by 0.9 here with "area", by less than 0.1 with other filters; with 2**20 by 3, with 2**22 by 9.
+# Source pixels per result pixel on an axis. Sums of float32 over more of them lose their small terms. At this limit a
+# constant image of 255 changes by 0.9 with "area", by less than 0.1 with other filters; at 2**20 by 3, at 2**22 by 9.
 MAX_REDUCTION = 1 << 18
 
 
@@ -48,9 +48,9 @@ def resample(
     """
     out_dtype = images.dtype if dtype is None else dtype_name(dtype)
     _check.dtypes(images.dtype, out_dtype, interpolation)
-    if (antialias or interpolation == "area") and not has_window:  # recipes have checked
-        # Boxes of a table are not read.
-        check_reduction(map(min, box.inline[2:] or images.size, images.size), size)
+    # Boxes of a table are not read: their reduction is not checked. Recipes have checked theirs.
+    if (antialias or interpolation == "area") and not has_window and box.inline:
+        check_reduction(map(min, box.inline[2:], images.size), size)
     result = allocate_output(images, size, out_dtype, out)
     if images.samples * images.frames:
         functors = (_filter(interpolation, antialias), *(("BoxWindow",) if crops else ()))

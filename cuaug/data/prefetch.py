@@ -22,9 +22,9 @@ _active: weakref.WeakSet[Prefetcher[Any]] = weakref.WeakSet()
 class Prefetcher(Generic[T]):
     """Iterates in a thread of its own: keeps up to `depth` items ready, and makes one more in advance.
 
-    An exception of the items is raised again in the consumer. `close` stops the thread between two items. The consumer
-    and the main thread join it; another thread does not, because the garbage collector may finalize an iteration in
-    any thread, also in one that the joined thread waits for.
+    An exception of the items is raised again in the consumer. `close` stops the thread between two items. Threads that
+    have requested an item and the main thread join it, so that it has ended when `close` returns. Other threads do not:
+    the garbage collector may finalize an iteration in any thread, also in one that the joined thread waits for.
 
     The consumer waits only in queues that are implemented in C. A KeyboardInterrupt may come between any two Python
     instructions; if it comes just after a lock was taken, `with` does not release the lock (python/cpython#74174).
@@ -40,11 +40,10 @@ class Prefetcher(Generic[T]):
         self._closed = self._finished = False
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._consumer: threading.Thread | None = None  # before the iteration starts
+        self._consumers: weakref.WeakSet[threading.Thread] = weakref.WeakSet()  # threads that have requested an item
         self._process = os.getpid()
 
     def __iter__(self) -> Generator[T, None, None]:
-        self._consumer = threading.current_thread()
         _active.add(self)
         try:
             self._thread.start()  # waits for the thread; an interrupt may come here
@@ -65,7 +64,8 @@ class Prefetcher(Generic[T]):
             return
         self._closed = True
         self._permits.put(None)
-        if threading.current_thread() not in (self._consumer, threading.main_thread()):
+        current = threading.current_thread()
+        if current not in self._consumers and current is not threading.main_thread():
             return
         # An interrupt inside start() can leave a launched thread that is not alive yet. As it finds `_closed`, it ends
         # at once: wait for that.
@@ -83,6 +83,7 @@ class Prefetcher(Generic[T]):
             raise BackendError(
                 "a loader's iteration cannot continue after a fork: start a new one in the child process"
             )
+        self._consumers.add(threading.current_thread())
         entry = self._ready.get()
         self._permits.put(None)
         return entry

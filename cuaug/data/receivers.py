@@ -230,14 +230,17 @@ def holds_numbers(value: Any) -> bool:
 
 
 def _map_arrays(array_type: type, value: Any, function: Callable[[Any], Any]) -> Any:
-    """The value with the function's results in place of the arrays in its dicts, lists and tuples, not namedtuples."""
+    """The value with the function's results in place of the arrays in its dicts, lists and tuples."""
     if isinstance(value, array_type):
         return function(value)
     if isinstance(value, dict):
         return {key: _map_arrays(array_type, entry, function) for key, entry in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(_map_arrays(array_type, entry, function) for entry in value)
-    return value
+    if not isinstance(value, (list, tuple)):
+        return value
+    entries = [_map_arrays(array_type, entry, function) for entry in value]
+    if isinstance(value, tuple):
+        return value._make(entries) if hasattr(value, "_make") else tuple(entries)
+    return entries
 
 
 def _jax() -> Any:

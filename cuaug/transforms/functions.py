@@ -68,8 +68,10 @@ class Lambda(Transform):
         return self.lambd(inpt) if isinstance(inpt, self.types) else inpt
 
     def __repr__(self) -> str:
+        if type(self).__init__ is not Lambda.__init__:  # a subclass with other parameters
+            return super().__repr__()
         types = () if self.types == (object,) else self.types
-        return f"Lambda({', '.join([repr(self.lambd), *map(_type_text, types)])})"
+        return f"{type(self).__name__}({', '.join([repr(self.lambd), *map(_type_text, types)])})"
 
     def to_dict(self) -> dict[str, Any]:
         raise TypeError(f"cuaug.transforms.Lambda.to_dict: lambd is a function: {_NO_FUNCTIONS}")

@@ -12,6 +12,7 @@ from .._check import prefix_message
 from .._fusion.host_draws import HostDraws
 from .boxes import Boxes
 from .choices import Branch, Choice
+from .functions import SampleFunction
 from .fused_part import FusedPart, GetKey, Key
 from .keypoints import Keypoints
 from .pad_batch import PadBatch, PadPart
@@ -219,10 +220,11 @@ def _call_transform(transform: Transform, sample: Any, names: Sequence[str], lay
         try:
             results = call(*arguments, **named_arguments)
         except TypeError as error:
-            if takes_only_first(transform, arguments, named_arguments):
+            if isinstance(transform, SampleFunction) and takes_only_first(transform.function, arguments):
                 raise TypeError(
-                    f"{transform.title} takes one argument, but gets all of the call, here {', '.join(names)}: "
-                    "wrap it in T.Lambda, which calls it with each of them except labels"
+                    f"{transform.title} takes one argument, but gets all arguments of the call, here "
+                    f"{', '.join(names)}: if it draws nothing, wrap it in T.Lambda, which calls it with each of them "
+                    "except labels"
                 ) from error
             raise
         result: Any = dict(zip(names, _checked_results(transform.title, results, names), strict=True))

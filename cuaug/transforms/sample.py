@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import _check
 from .._arrays import convert
 from .._arrays.images import ImageBatch
-from .._arrays.registry import library_of
 from .._fusion import draw, launch_plan
 from .._fusion.plan import RecipePlan
 from .._fusion.recipe_ops import Blend, Displacement, Mix
@@ -21,6 +21,7 @@ from .moves import merge_moves, moves_of
 from .params import Params
 from .plan_cache import PlanCache
 from .sample_groups import Group, group_images, in_call_order, stack_equal_sizes
+from .sample_kinds import is_array
 from .sample_masks import transform_masks
 from .sample_structure import ParsedSample
 from .sample_target import Target, UnstackedBatch, image_layout
@@ -174,12 +175,13 @@ _REFUSED_TARGETS: dict[type, tuple[tuple[str, ...], str]] = {
 
 
 def _mix_labels(labels: Any, params: Params, mixes: Sequence[Mix], image: Any) -> Any:
-    """Labels, mixed as the images are. Lists of numbers become arrays of the image's library."""
+    """Labels, mixed as the images are. Lists of whole numbers become arrays of the image's library."""
     if isinstance(labels, list) and labels:
-        if all(library_of(type(label)) is not None for label in labels):
-            labels = convert.namespace(labels[0]).stack(labels)
-        elif all(isinstance(label, (int, np.integer)) for label in labels):
+        _check.per_sample("labels", len(labels), params.samples)
+        if all(isinstance(label, (int, np.integer)) and abs(int(label)) < 1 << 63 for label in labels):
             labels = convert.asarray(np.array(labels), like=image, dtype="int64")
+        elif len({(type(label), getattr(label, "shape", None)) for label in labels}) == 1 and is_array(labels[0]):
+            labels = convert.namespace(labels[0]).stack(labels)
     for op in mixes:
         labels = mix_labels(labels, params[op.lam.name], num_classes=op.classes)
     return labels

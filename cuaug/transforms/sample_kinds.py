@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.pillow_library import PillowPixels
 from .._arrays.registry import library_of
 from .._arrays.tv_tensors import kind_of_type, tv_kind
 
@@ -50,24 +51,26 @@ def is_image_array(value: Any) -> bool:
 def is_image_list(value: Any) -> bool:
     """Whether this is a list of single images: arrays of 2 or 3 axes and one dtype, unlike [batch, labels].
 
-    All of them or none are tv_tensors. A tuple of images may not look like (image, masks).
+    All of them or none are tv_tensors.
     """
     if not is_plain_sequence(value) or not all(is_image_array(entry) for entry in value):
         return False
-    are_alike = len({(entry.ndim, entry.dtype, tv_kind(entry)) for entry in value}) == 1
-    return are_alike and value[0].ndim <= 3 and not is_image_and_masks(value)
+    return len({(entry.ndim, entry.dtype, tv_kind(entry)) for entry in value}) == 1 and value[0].ndim <= 3
 
 
-def is_image_and_masks(value: Any) -> bool:
+def is_ambiguous_tuple(value: Any) -> bool:
     """Whether this is a tuple of arrays of one size that differ in their number of channels.
 
-    Such as (image [3, H, W], mask [1, H, W]). Not tv_tensors, whose type says which is which.
+    Such as (image [3, H, W], mask [1, H, W]). Not tv_tensors, whose type says which is which, nor images of Pillow, of
+    which `with_pixels` refuses grey ones beside others.
     """
     if not isinstance(value, tuple) or len(value) < 2 or tv_kind(value[0]) is not None:
         return False
-    shapes = [tuple(getattr(entry, "shape", ())) for entry in value]
-    if any(len(shape) != 3 for shape in shapes):
+    if any(isinstance(entry, PillowPixels) for entry in value):
         return False
+    if not all(is_array(entry) and len(entry.shape) == 3 for entry in value):
+        return False
+    shapes = [tuple(entry.shape) for entry in value]
     first = shapes[0]
     for axis, others in ((0, slice(1, 3)), (2, slice(0, 2))):
         have_one_size = all(shape[others] == first[others] for shape in shapes)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from .._arrays.dlpack_library import DLPACK
 from .._arrays.pillow_library import PILLOW
 from .._arrays.registry import library_of
-from .sample_kinds import is_image_and_masks
+from .sample_kinds import is_ambiguous_tuple
 from .sample_pillow import pixels_of, with_pixels
 from .sample_rebuild import entry_index
 from .sample_search import Leaf, find_leaves
@@ -64,7 +64,7 @@ def add_structure(cache: dict[Any, Any], key: Any, value: Any) -> None:
 
 def structure_of(sample: Any) -> Any:
     """What decides which leaves a sample has, as a key; None if they depend on more than types, keys and lengths."""
-    if is_image_and_masks(sample):
+    if is_ambiguous_tuple(sample):
         return None
     try:
         return _structure(sample)

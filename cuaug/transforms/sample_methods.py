@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -77,12 +78,14 @@ def forward_arguments(
     return next((form for form in forms if takes_arguments(forward, *form)), forms[0])
 
 
-def takes_only_first(function: Any, args: Sequence[Any], named_args: Mapping[str, Any]) -> bool:
-    """Whether a function, or the `forward` of a module, cannot be called with these arguments, but with the first."""
-    function = getattr(function, "function", function)  # of a `SampleFunction`
-    function = getattr(function, "forward", function)
+def takes_only_first(function: Any, args: Sequence[Any]) -> bool:
+    """Whether a function, or a module of torch, cannot be called with these arguments, but with the first of them."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(function, torch.nn.Module):
+        has_own_call = type(function).__call__ is not torch.nn.Module.__call__
+        function = function if has_own_call else function.forward
     try:
-        return not takes_arguments(function, args, named_args) and takes_arguments(function, args[:1], {})
+        return not takes_arguments(function, args, {}) and takes_arguments(function, args[:1], {})
     except ValueError:  # a builtin without a signature
         return False
 

@@ -12,6 +12,7 @@ from .sample_kinds import (
     KINDS,
     VALID_PREFIX,
     VALUE_KINDS,
+    is_ambiguous_tuple,
     is_array,
     is_image_array,
     is_image_list,
@@ -41,6 +42,9 @@ def find_leaves(sample: Any) -> list[Leaf]:
     if isinstance(sample, Crops):
         return _search_sequence(sample, (), None)
     if is_image_array(sample) or is_image_list(sample):
+        if is_ambiguous_tuple(sample):
+            other = next(i for i, entry in enumerate(sample) if entry.shape != sample[0].shape)
+            raise ValueError(f"{_ambiguity(sample[other], (other,))}; images of several shapes are passed in a list")
         return [Leaf("images", ((),), sample)]
     if not is_plain_sequence(sample) or not len(sample):
         return _search(sample, ())
@@ -84,17 +88,21 @@ def _search_pair(sample: Sequence[Any], path: Path) -> list[Leaf]:
             leaves += inner
             continue
         max_axes = min(max_label_axes, 1) if is_plain_sequence(value) else max_label_axes
-        shape = next((tuple(entry.shape) for entry in entries if is_array(entry) and entry.ndim > max_axes), None)
-        if shape is not None:
+        array = next((entry for entry in entries if is_array(entry) and entry.ndim > max_axes), None)
+        if array is not None:
             if are_typed:
                 continue
-            raise ValueError(
-                f"an array of shape {shape} at {path_text((*path, i))} could be masks, boxes or other images: "
-                "name it, as in {'images': ..., 'masks': ...}"
-            )
+            raise ValueError(_ambiguity(array, (*path, i)))
         if i == 1 and value is not None:
             leaves.append(Leaf("labels", ((*path, i),), value))
     return leaves
+
+
+def _ambiguity(array: Any, path: Path) -> str:
+    return (
+        f"an array of shape {tuple(array.shape)} at {path_text(path)} could be masks, boxes or other images: "
+        "name it, as in {'images': ..., 'masks': ...}"
+    )
 
 
 def _search(node: Any, path: Path, kind: str | None = None) -> list[Leaf]:

@@ -74,7 +74,7 @@ def _float_range(values: np.ndarray, dtype: str, transforms: Sequence[Transform]
     if (low < -OVERSHOOT or high > 1 + OVERSHOOT) and _range_reader(transforms):
         hint = "divide them by 255, or pass uint8" if low >= 0 else "call the recipe before they are normalized"
         yield f"images are {dtype} with values {low:g}..{high:g}, but ops of the recipe read floats as 0..1: {hint}"
-    elif low >= 0 and high > 2 and _normalize_of_0_to_1([t for t in transforms if not isinstance(t, ToDtype)]):
+    elif low >= 0 and 2 < high <= 256 and _normalize_of_0_to_1([t for t in transforms if not isinstance(t, ToDtype)]):
         yield (
             f"images are {dtype} with values {low:g}..{high:g}, but mean and std of Normalize are those of 0..1: "
             "divide the images by 255, or pass uint8"
@@ -101,7 +101,9 @@ def _range_reader(transforms: Sequence[Transform]) -> Transform | None:
 def _normalize_of_0_to_1(transforms: Sequence[Transform]) -> Transform | None:
     """The first Normalize, if it gets floats, and its mean and std are those of values in 0..1."""
     first = next((transform for transform in transforms if isinstance(transform, (Normalize, ToDtype))), None)
-    return first if isinstance(first, Normalize) and max(np.max(first.mean), np.max(first.std)) <= 1 else None
+    if not isinstance(first, Normalize) or not np.max(first.mean) > 0:  # a mean of 0 fits every range
+        return None
+    return first if max(np.max(first.mean), np.max(first.std)) <= 1 else None
 
 
 def _integer_range(values: np.ndarray, dtype: str, transforms: Sequence[Transform]) -> Iterator[str]:

@@ -27,7 +27,7 @@ struct LevelMap {
 inline int map_vectors(const LevelMap& map, const uint8* in, int count, uint8* out) {
     constexpr int vectors = 4;
     int i = 0;
-    for (; i + 32 * vectors <= count; i += 32 * vectors) {
+    for (; count - i >= 32 * vectors; i += 32 * vectors) {
         __m256i level[vectors], mapped[vectors];
         for (int j = 0; j < vectors; ++j) {
             level[j] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + i + 32 * j));
