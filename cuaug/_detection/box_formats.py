@@ -47,9 +47,10 @@ def to_edges(boxes: Any, format: str) -> Any:
     fraction = FORMATS[format]
     if fraction is None:
         return boxes
-    point, size = boxes[..., :2], boxes[..., 2:]
-    low = point - fraction * size if fraction else point  # 0 times an infinite size is NaN, as is -inf + inf
-    return namespace(boxes).concatenate([low, point + (1 - fraction) * size], -1)
+    low, size = boxes[..., :2], boxes[..., 2:]
+    if fraction:  # 0 times an infinite size is NaN
+        low = low - fraction * size
+    return namespace(boxes).concatenate([low, low + size], -1)
 
 
 def from_edges(edges: Any, format: str) -> Any:
