@@ -68,9 +68,9 @@ def is_ambiguous_tuple(value: Any) -> bool:
         return False
     if any(isinstance(entry, PillowPixels) for entry in value):
         return False
-    if not all(is_array(entry) and len(entry.shape) == 3 for entry in value):
+    shapes = [tuple(getattr(entry, "shape", ())) if is_array(entry) else () for entry in value]
+    if any(len(shape) != 3 for shape in shapes):
         return False
-    shapes = [tuple(entry.shape) for entry in value]
     first = shapes[0]
     for axis, others in ((0, slice(1, 3)), (2, slice(0, 2))):
         have_one_size = all(shape[others] == first[others] for shape in shapes)

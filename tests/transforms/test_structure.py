@@ -313,6 +313,13 @@ def test_structure_of_two_views_says_nothing_of_an_image_and_its_mask(tv):
             parse_sample(masks)
 
 
+def test_structure_of_listed_images_does_not_depend_on_earlier_samples():
+    """A tuple of images beside labels is a list of images, whatever their channels."""
+    labels = zeros(2)
+    for images in ((zeros(3, 8, 8), zeros(1, 8, 8)), (zeros(3, 8, 8), zeros(3, 8, 8))):
+        assert [target.kind for target in parse_sample((images, labels)).targets] == ["images", "labels"]
+
+
 def test_structure_tensor_beside_a_typed_image_stays(tv):
     sample = tv.Image(torch.zeros(3, 8, 8)), torch.zeros(1, 8, 8)
     (target,) = parse_sample(sample).targets
