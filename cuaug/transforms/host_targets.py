@@ -60,11 +60,11 @@ def in_library_of(like: Any, values: Any) -> Any:
 
     Other values stay as they are. Each entry of a list is in the library of its entry of `like`.
     """
-    if type(values) is type(like) and not isinstance(values, list):
-        return values
     if isinstance(values, list):
         examples = like if isinstance(like, list) else [like] * len(values)
         return [in_library_of(*entry) for entry in zip(examples, values, strict=True)]
+    if type(values) is type(like):
+        return values
     example = like[0] if isinstance(like, list) and like else like
     library = library_of(type(example))
     if library is NUMPY:
