@@ -71,9 +71,9 @@ def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> 
         if pass_.has_geometry:
             if result is not None:
                 masks = describe_result(cast(result, pass_.mask_dtypes), masks)
-            is_resize = isinstance(pass_.first_op, Resize)
-            border = "edge" if is_resize else pass_.sampling.border
-            box = NULL_ARRAY if is_resize else _source_box(pass_, table)
+            is_whole_resize = isinstance(pass_.first_op, Resize) and not pass_.reads_border
+            border = "edge" if is_whole_resize else pass_.sampling.border
+            box = NULL_ARRAY if is_whole_resize else _source_box(pass_, table)
             geometry = _geometry(pass_, masks, table)
             fill = mask_fill(pass_.sampling.fill, masks.dtype)
             result = warp.warp(masks, geometry, pass_.output_size, "nearest", border, fill, None, None, box)
@@ -105,12 +105,10 @@ def _run_pass(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedA
     if isinstance(first, StandaloneOp):
         return _run_standalone(first, images, table, dtype)
     sums = _at_column(table, plan.partial_sums[pass_.mean_output.index]) if pass_.mean_output else NULL_ARRAY
-    if isinstance(first, Resize) and not (first.fits_warp and images.device >= 0):
-        box = _parameters(table, first.columns)
-        resize_filter = first.interpolation, first.antialias
-        resized = resample.resample(
-            images, box, pass_.output_size, *resize_filter, None, None, has_window=True, crops=pass_.crops_resize
-        )
+    if isinstance(first, Resize) and (pass_.is_resample or images.device < 0):
+        arguments = _parameters(table, first.columns), pass_.output_size, first.interpolation, first.antialias
+        window = {"has_window": True, "crops": pass_.crops_resize, "fill": image_fill(pass_.sampling.fill)}
+        resized = resample.resample(images, *arguments, None, None, **window)
         return op_chain.apply_ops_after(images, resized, ops, dtype, None, sums)
     if pass_.is_pointwise:
         first_mean = _first_mean(pass_, plan, images, table)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .recipe_ops import Column, CoordinateMap
+from .recipe_ops import Column
 from .recipe_pass import Pass
 
 
@@ -28,7 +28,7 @@ def plan_moves(passes: Sequence[Pass], recipe_matrix: list[Column], continues: b
     """
     moves, source_box, move_passes = list[PlannedMove](), list[Column](), list[Pass]()
     for pass_ in passes:
-        if any(isinstance(op, CoordinateMap) and op.reads_border for op in pass_.first_ops):
+        if pass_.reads_border:
             if move_passes or (continues and not moves):
                 moves.append(_planned_move(source_box, move_passes, pass_.input_size, _matrix()))
             source_box, move_passes = [*pass_.source_box], []

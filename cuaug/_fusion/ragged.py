@@ -46,7 +46,7 @@ class RaggedPrefixes:
 
     def prefix(self, images: ImageBatch) -> RaggedPrefix | None:
         """The prefix for images of this size. None if images of different sizes cannot form a batch."""
-        key = (images.dtype, images.axes.extents[2:])
+        key = (images.dtype, images.axes.extents[2:], images.drawn_size)
         if key in (cache := self._cache):
             return cache[key]
         if len(cache) >= _MAX_SIZES:
@@ -61,13 +61,17 @@ class RaggedPrefixes:
         """
         key = (images.dtype, images.channels)
         if key not in self._lengths:
-            height, width = images.size
+            height, width = images.drawn_size or images.size
             sizes = (height, width), (2 * height + 1, 3 * width + 2)  # heights, widths and ratios all differ
             try:
                 self._lengths[key] = self._length_until_equal([self._new_recipe(images, size) for size in sizes])
             except ValueError:  # a transform refuses one of the sizes; those of other images may be accepted
                 return 0
         return self._lengths[key]
+
+    def have_no_equal_size(self, images: ImageBatch) -> bool:
+        """Whether it is known that `length` is 0 for images of this dtype and channels, whatever their size."""
+        return self._lengths.get((images.dtype, images.channels)) == 0
 
     def _length_until_equal(self, recipes: Sequence[Recipe]) -> int:
         for count, transform in enumerate(self._transforms, 1):
@@ -81,13 +85,16 @@ class RaggedPrefixes:
         length = self.length(images)
         if not length:
             return None
-        recipe = self._new_recipe(images, images.size)
+        recipe = self._new_recipe(images, images.drawn_size or images.size)
         for transform in self._transforms[:length]:
             transform.append_to(recipe)
         return _prefix_of(recipe, images.dtype, images.size)
 
     def _new_recipe(self, images: ImageBatch, size: tuple[int, int]) -> Recipe:
-        return Recipe(size, images.channels, images.dtype, position=self._first_position - 1)
+        """`size`: of the images; where one is drawn, the drawn size."""
+        image_size, drawn_size = (images.size, size) if images.drawn_size else (size, None)
+        position = self._first_position - 1
+        return Recipe(image_size, images.channels, images.dtype, drawn_size=drawn_size, position=position)
 
 
 def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefix | None:

@@ -48,6 +48,7 @@ class Recipe:
     mask_dtypes: list[str] = field(default_factory=list)  # of the casts of label masks, in their order
     position: int = -1  # of the transform that `begin` has started
     name: str = ""  # of that transform
+    drawn_size: tuple[int, int] | None = None  # `ImageBatch.drawn_size` of the images
     _gates: tuple[Gate, ...] = ()
     _min_size: tuple[int, int] = (0, 0)  # the smallest canvas that holds samples whose gate is closed
     _counter: int = 0  # Philox counter of the transform's next draw
@@ -218,6 +219,12 @@ class Recipe:
         """A box of this size inside the image, whose corner is (top, left)."""
         box = [*corner, *(self.constant(n, v) for n, v in zip(("height", "width"), size, strict=True))]
         self.add_geometry("InverseTranslate", box, size=size, pixel_aligned=True, within_box=True)
+
+    def resize_image(self, size: tuple[int, int], interpolation: str, antialias: bool) -> None:
+        """Resize the whole image, the new canvas."""
+        sides = zip(("top", "left", "height", "width"), (0, 0, *self.size), strict=True)
+        box = [self.constant(name, side) for name, side in sides]
+        self.add_resize(box, size, interpolation, antialias)
 
     def add_resize(self, box: Sequence[Column], size: tuple[int, int], interpolation: str, antialias: bool) -> None:
         """A box (top, left, height, width) of the image, resized to `size`, the new canvas."""

@@ -75,7 +75,7 @@ class CoordinateMap:
 class Resize:
     """A box (top, left, height, width) of the input, resized by a separable filter.
 
-    Crops and flips after it choose a window of the resized box: only the window is computed.
+    Crops, pads and flips after it choose a window of the resized box: only the window is computed.
     """
 
     inverse_map: Instruction  # also stores the window

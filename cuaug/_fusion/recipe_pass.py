@@ -101,16 +101,21 @@ class Pass:
     def is_warp(self) -> bool:
         """The first op runs in the warp kernel, which can run the chain as well."""
         op = self.first_op
-        return isinstance(op, (CoordinateMap, Displacement)) or (isinstance(op, Resize) and op.fits_warp)
+        return isinstance(op, (CoordinateMap, Displacement)) or (isinstance(op, Resize) and not self.is_resample)
 
     @property
     def is_resample(self) -> bool:
         """The first op runs in the resample kernel, which cannot run a chain."""
-        return isinstance(self.first_op, Resize) and not self.first_op.fits_warp
+        return isinstance(self.first_op, Resize) and not (self.first_op.fits_warp and not self.reads_border)
+
+    @property
+    def reads_border(self) -> bool:
+        """Whether the result may show border around the input, or around the resized input."""
+        return any(op.reads_border for op in self.first_ops if isinstance(op, CoordinateMap))
 
     @property
     def crops_resize(self) -> bool:
-        """Whether the result may be a part of the resized image."""
+        """Whether the result may be a part of the resized image, or have border around it."""
         return any(not op.flip_axis for op in self.first_ops[1:] if isinstance(op, CoordinateMap))
 
     @property

@@ -58,8 +58,7 @@ def split_reason(pass_: Pass, op: Op) -> str:
     if isinstance(op, Resize):
         return "an antialiased resize reads stored pixels"
     if isinstance(pass_.first_op, Resize):
-        only_selects_pixels = op.pixel_aligned and not op.reads_border
-        return "" if only_selects_pixels else "an antialiased resize comes before"
+        return _after_resize_reason(op, [first for first in pass_.first_ops if isinstance(first, CoordinateMap)])
     return _map_reason(op, [first for first in pass_.first_ops if isinstance(first, CoordinateMap)])
 
 
@@ -139,6 +138,15 @@ def _mean_ends_pass(pass_: Pass, op: Pointwise) -> bool:
     """
     after_resample = pass_.follows_resample and pass_.output_dtype == pass_.input_dtype and not pass_.mean_op_indices
     return not pass_.is_pointwise or (after_resample and bool(pass_.chain or op.parts_at_mean))
+
+
+def _after_resize_reason(op: CoordinateMap, maps: Sequence[CoordinateMap]) -> str:
+    """`maps`: those after the resize. A border must begin at the edges of the whole resized image."""
+    if not op.pixel_aligned:
+        return "an antialiased resize comes before"
+    if op.reads_border and (op.border != "constant" or not all(other.flip_axis for other in maps)):
+        return f"a border ({op.border}) around the canvas at this point"
+    return ""
 
 
 def _map_reason(op: CoordinateMap, maps: Sequence[CoordinateMap]) -> str:

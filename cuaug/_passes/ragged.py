@@ -45,10 +45,13 @@ def _image_fields(axes: BatchAxes, dtype: str, misalignment: int, tag: str) -> b
     return RAGGED_IMAGE.pack(0, *axes.strides[2:], *axes.extents[3:], vector, 0)
 
 
-def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBatch:
+def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray, has_n_axis: bool = True) -> ImageBatch:
     """Single images of one library, dtype, device, layout and number of channels, as a ragged batch.
 
-    `arguments`: the numbers that the instructions with arguments per sample read. [N, K]
+    Args:
+        images: The images.
+        arguments: The numbers that the instructions with arguments per sample read. [N, K]
+        has_n_axis: As in `batch_of_table`.
     """
     axes = [image.axes for image in images]
     tag = next(tag for tag in layouts.TAGS if all(tag in layouts.possible_tags(image_axes) for image_axes in axes))
@@ -56,7 +59,9 @@ def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBa
     table = join_rows([row.row_bytes for row in rows], [image.pointer for image in images])
     orders = {row.order for row in rows}
     order = orders.pop() if len(orders) == 1 else None
-    return batch_of_table(table, images[0], rows[0]._replace(order=order), [image.owner for image in images])
+    return batch_of_table(
+        table, images[0], rows[0]._replace(order=order), [image.owner for image in images], has_n_axis
+    )
 
 
 def batch_of_table(

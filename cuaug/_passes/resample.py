@@ -15,7 +15,7 @@ from .._program.records import RESAMPLE
 from . import parameters
 from .consecutive_images import ConsecutiveImages
 from .kernel_config import kernel_config
-from .parameters import NULL_ARRAY, SampleParameters
+from .parameters import Fill, SampleParameters
 from .run import axes_and_misalignment, batch_fields, cpp_dtype, run_pass
 
 # antialias -> interpolation -> filter (kernels/samplers/filter.cuh).
@@ -39,12 +39,14 @@ def resample(
     out: Any,
     has_window: bool = False,
     crops: bool = False,
+    fill: Any = None,
 ) -> Any:
     """Resizes `box` of each sample. The caller checks `interpolation`, and uses a warp for "nearest".
 
     "area" averages with and without `antialias`.
     `has_window`: six more columns of `box` describe the part of the resized box that is the result
-    (kernels/records/resample.cuh). `crops`: this part may be smaller than the resized box; else it is flipped only.
+    (kernels/records/resample.cuh). `crops`: this part may have another size than the resized box; else it is flipped
+    only. `fill`: of the part's pixels outside of the resized box, as in `parameters.fill`.
     """
     out_dtype = images.dtype if dtype is None else dtype_name(dtype)
     _check.dtypes(images.dtype, out_dtype, interpolation)
@@ -55,7 +57,8 @@ def resample(
     if images.samples * images.frames:
         functors = (_filter(interpolation, antialias), *(("BoxWindow",) if crops else ()))
         antialias = antialias or interpolation == "area"
-        _run(images, box, result, (cpp_dtype(images.dtype), cpp_dtype(out_dtype), *functors), has_window, antialias)
+        names = cpp_dtype(images.dtype), cpp_dtype(out_dtype), *functors
+        _run(images, box, result, names, has_window, antialias, parameters.fill(fill, images))
     return images.library.to_user_array(result.array)
 
 
@@ -70,7 +73,8 @@ def resample_own_sizes(
     table = np.concatenate([box, results.size, results.offset[:, None]], 1).astype(np.float64)
     columns = parameters.per_sample_columns("boxes", list(table.T), images)
     names = (cpp_dtype(images.dtype), cpp_dtype(images.dtype), _filter(interpolation, antialias), "OwnSize")
-    _run(images, columns, results.output(), names, False, antialias or interpolation == "area")
+    antialias = antialias or interpolation == "area"
+    _run(images, columns, results.output(), names, False, antialias, parameters.fill(None, images))
 
 
 def check_reduction(source_size: Iterable[float], size: Iterable[int]) -> None:
@@ -93,10 +97,15 @@ def _run(
     names: tuple[str, ...],
     has_window: bool,
     antialias: bool,
+    fill: Fill,
 ) -> None:
     """`names`: input dtype, output dtype, filter, and the part of the box unless it is `WholeBox`."""
     config = kernel_config("resample", names, *axes_and_misalignment(images, result))
     batch = batch_fields(images, result.pointer, result.axes.strides, config)
-    fill = (*NULL_ARRAY[:5], 0.0, 0.0, 0.0, 0.0)
     box_fields = (*box.table[:5], *(box.inline or (0.0,) * 4))
-    run_pass(config, images, RESAMPLE.pack(*batch, *fill, *box_fields, has_window, antialias), *names[:3])
+    run_pass(
+        config,
+        images,
+        RESAMPLE.pack(*batch, *fill.table[:5], *fill.inline, *box_fields, has_window, antialias),
+        *names[:3],
+    )

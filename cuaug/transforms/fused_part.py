@@ -81,10 +81,18 @@ class FusedPart:
         draws = draw.describe_draws(batch, ids, *key, self._replay_counters)
         return launch_plan.draw_and_apply(plan, batch, draws)
 
-    def transform(self, parsed: ParsedSample, key: Key, ids: Any, layout: str | None) -> tuple[Any, Any]:
-        """As `transform_parsed`, with this key."""
+    def transform(
+        self,
+        parsed: ParsedSample,
+        key: Key,
+        ids: Any,
+        layout: str | None,
+        sized_images: Sequence[Sequence[ImageBatch]] = (),
+    ) -> tuple[Any, Any]:
+        """As `transform_parsed`, with this key. `sized_images`: as in `transform_sample`."""
         draw_params = functools.partial(self.draw, key=key, with_matrix=needs_matrices(parsed))
-        return transform_sample(parsed, self.plans, draw_params, ids, layout, self._boxes, self._keypoints)
+        options = self._boxes, self._keypoints, sized_images
+        return transform_sample(parsed, self.plans, draw_params, ids, layout, *options)
 
     def draw(self, plan: RecipePlan, batch: ImageBatch, ids: Any, key: Key, with_matrix: bool = True) -> Params:
         """The parameters of a batch, whose samples have these ids."""

@@ -101,10 +101,8 @@ class Resize(Transform):
         self.antialias: bool = _check.boolean("antialias", antialias)
 
     def write(self, recipe: Recipe) -> None:
-        sides = zip(("top", "left", "height", "width"), (0, 0, *recipe.size), strict=True)
-        box = [recipe.constant(name, side) for name, side in sides]
         size = resized_size(recipe.size, self.size, self.max_size)
-        recipe.add_resize(box, size, self.interpolation, self.antialias)
+        recipe.resize_image(size, self.interpolation, self.antialias)
 
 
 class CenterCrop(Transform):

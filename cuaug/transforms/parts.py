@@ -113,24 +113,28 @@ def split(transforms: Sequence[Transform], first_position: int, boxes: Boxes, ke
     if all(transform.is_fused for transform in flattened):
         return (FusedPart(transforms, first_position, boxes, keypoints),)  # not flattened: for `to_dict`
     parts, position = list[Part](), first_position
-    for is_fused, group in itertools.groupby(flattened, lambda transform: transform.is_fused):
-        adjacent = list(group)
+    groups = [(is_fused, list(group)) for is_fused, group in itertools.groupby(flattened, lambda t: t.is_fused)]
+    for i, (is_fused, adjacent) in enumerate(groups):
         if is_fused:
             parts.append(FusedPart(adjacent, position, boxes, keypoints))
         for transform in adjacent:
             if not is_fused:
-                parts.append(_unfused_part(transform, position, boxes, keypoints))
+                next_transforms = groups[i + 1][1] if transform is adjacent[-1] and i + 1 < len(groups) else ()
+                parts.append(_unfused_part(transform, position, boxes, keypoints, next_transforms))
             position += transform.draw_position_count
     return tuple(parts)
 
 
-def _unfused_part(transform: Transform, position: int, boxes: Boxes, keypoints: Keypoints) -> Part:
+def _unfused_part(
+    transform: Transform, position: int, boxes: Boxes, keypoints: Keypoints, next_transforms: Sequence[Transform]
+) -> Part:
+    """The part of a transform. `next_transforms`: those of the fused part after it."""
     if not transform.needs_recipe:
         return transform
     if isinstance(transform, Choice):
         return ChoicePart(transform, position, boxes, keypoints)
     if isinstance(transform, SizeTransform):
-        return SizePart(transform, position, boxes, keypoints)
+        return SizePart(transform, position, boxes, keypoints, next_transforms)
     return PadPart(transform, boxes, keypoints) if isinstance(transform, PadBatch) else transform
 
 
@@ -182,10 +186,17 @@ def _call_inner_parts(
     `get_key` returns the same seed and step each time.
     """
     chain: SampleChain | None = None
-    for part in parts:
-        if isinstance(part, (FusedPart, SizePart)) and (chain or isinstance(sample, (Mapping, tuple))):
+    remaining = iter(parts)
+    for part in remaining:
+        if isinstance(part, SizePart) or (
+            isinstance(part, FusedPart) and (chain or isinstance(sample, (Mapping, tuple)))
+        ):
             chain = chain or SampleChain(sample)
-            chain.add(*part.transform_parsed(chain.parsed, ids, step, layout, get_key))
+            arguments = chain.parsed, ids, step, layout, get_key
+            results_and_size = part.transform_with_next(*arguments) if isinstance(part, SizePart) else None
+            if results_and_size is not None:
+                next(remaining)
+            chain.add(*(results_and_size or part.transform_parsed(*arguments)))
             if not chain.can_continue:
                 sample, chain = chain.rebuild(), None
             continue

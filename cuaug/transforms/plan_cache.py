@@ -52,14 +52,16 @@ class PlanCache:
         plan = self._plans.get(key)
         return self._add(key, self._evicted.get(key) or self.new_plan(batch, {})) if plan is None else plan
 
-    def plan_group(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
+    def plan_group(self, images: Sequence[ImageBatch], is_single: bool = False) -> tuple[RecipePlan, ImageBatch]:
         """The plan of one batch, or of single images that form a ragged batch, and the images as one batch.
+
+        `is_single`: the results of a ragged batch of one image have no axis N.
 
         On a CPU, single images of further sizes share a plan once the recipe has `_MANY_SIZES` plans, because planning
         takes longer than the passes. On a GPU the row of each image would have to be copied to the device.
         """
-        if len(images) > 1:
-            return self.ragged.plan_images(images)
+        if len(images) > 1 or images[0].drawn_size:
+            return self.ragged.plan_images(images, has_n_axis=not is_single)
         (image,) = images
         if image.device < 0 and len(self._plans) >= _MANY_SIZES and _shape_key(image) not in self._plans:
             plan_and_batch = self.ragged.plan_image(image)
@@ -88,7 +90,8 @@ class PlanCache:
             transform_titles: Filled with the title of each op's transform, by the op's id.
             prefix_length: This many transforms get their arguments per sample, for a ragged batch.
         """
-        recipe = Recipe(batch.size, batch.channels, batch.dtype, position=self.first_position - 1)
+        position = self.first_position - 1
+        recipe = Recipe(batch.size, batch.channels, batch.dtype, drawn_size=batch.drawn_size, position=position)
         for count, transform in enumerate(self._flattened(), 1):
             ops_before = len(recipe.ops)
             transform.append_to(recipe)

@@ -58,12 +58,15 @@ class RaggedPlans:
         self._array_rows: dict[tuple[type, str | None], ArrayRows] = {}  # of lists, by array type and layout
         self._groups: weakref.WeakValueDictionary[Any, _Group] = weakref.WeakValueDictionary()
 
-    def plan_images(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
-        """The plan of single images whose prefixes have one `batch_key`, and the images as one batch."""
+    def plan_images(self, images: Sequence[ImageBatch], has_n_axis: bool = True) -> tuple[RecipePlan, ImageBatch]:
+        """The plan of single images whose prefixes have one `batch_key`, and the images as one batch.
+
+        `has_n_axis`: as in `batch_of_table`.
+        """
         prefixes = [prefix for prefix in map(self.prefixes.prefix, images) if prefix is not None]
         assert len(prefixes) == len(images), "images without a ragged prefix are batches of one size"
         plan = self._get_plan(images[0], prefixes[0])
-        return plan, ragged_batch(images, np.array([_arguments(prefix, plan) for prefix in prefixes]))
+        return plan, ragged_batch(images, np.array([_arguments(prefix, plan) for prefix in prefixes]), has_n_axis)
 
     def plan_image(self, image: ImageBatch) -> tuple[RecipePlan, ImageBatch] | None:
         """The plan of a single image on a CPU, and the image as a batch whose results have no axis N.

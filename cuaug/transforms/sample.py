@@ -20,7 +20,7 @@ from .keypoints import Keypoints
 from .moves import merge_moves, moves_of
 from .params import Params
 from .plan_cache import PlanCache
-from .sample_groups import Group, group_images, in_call_order, stack_equal_sizes
+from .sample_groups import Group, group_images, group_single_images, in_call_order, stack_equal_sizes
 from .sample_kinds import is_array
 from .sample_masks import transform_masks
 from .sample_structure import ParsedSample
@@ -36,6 +36,7 @@ def transform_sample(
     layout: str | None,
     boxes: Boxes,
     keypoints: Keypoints,
+    sized_images: Sequence[Sequence[ImageBatch]] = (),
 ) -> tuple[dict[str, Sequence[Any]], Any]:
     """The results and sizes for `ParsedSample.rebuild`: all images and targets, transformed by the same draws.
 
@@ -47,10 +48,12 @@ def transform_sample(
         layout: The layout of the images.
         boxes: Options of the boxes.
         keypoints: Options of the keypoints.
+        sized_images: For each target of images, its single images with their `drawn_size`, for all of which
+            `plans.prefixes` has a prefix; (): no sizes were drawn.
     """
     image_targets = parsed.targets_of("images")
     batch_key = plans.prefixes.batch_key
-    image_groups = [
+    image_groups = [group_single_images(images, batch_key) for images in sized_images] or [
         group_images(t.value, batch_key, t.layout or image_layout(t.original, layout), parsed.samples)
         for t in image_targets
     ]
@@ -58,7 +61,7 @@ def transform_sample(
     group_ids = _ids_by_group(ids, parsed.samples)
 
     def planned_group(indices: np.ndarray, images: list[ImageBatch]) -> Group:
-        plan, batch = plans.plan_group(images)
+        plan, batch = plans.plan_group(images, parsed.is_single)
         return Group(indices, images, batch, draw_params(plan, batch, group_ids(indices)))
 
     groups_by_target = [[planned_group(*group) for group in groups] for groups in image_groups]
@@ -129,12 +132,12 @@ def _ids_by_group(ids: Any, samples: int) -> Callable[[np.ndarray], Any]:
 def _transform_images(target: Target, groups: Sequence[Group]) -> Any:
     """The transformed images, in a list if the target is a list."""
     results = [launch_plan.apply(group.params.plan, group.batch, group.params.table) for group in groups]
-    is_batch = len(groups) == 1 and isinstance(target.original, UnstackedBatch)
-    if is_batch or not isinstance(target.value, list):
+    is_list = isinstance(target.value, list)
+    if len(groups) == 1 and (not is_list or isinstance(target.original, UnstackedBatch)):
         return results[0]
     pairs = zip(groups, results, strict=True)
     images = in_call_order(groups, [result if "N" in group.batch.axes.layout else [result] for group, result in pairs])
-    return stack_equal_sizes(target, images)
+    return stack_equal_sizes(target, images) if is_list else convert.namespace(images[0]).stack(images)
 
 
 def _check_equal_sizes(parsed: ParsedSample, image_groups: Sequence[Any]) -> None:

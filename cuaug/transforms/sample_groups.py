@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,19 +38,31 @@ def group_images(
         raise ValueError("images must be at least one, got an empty list")
     if len({(result_library(array), array.shape, str(array.dtype)) for array in value}) == 1 and value[0].ndim == 3:
         return [(np.arange(samples), [_stack(value, layout)])]
-    single_images = [describe_images(array, layout) for array in value]
-    indices_by_key: dict[Any, list[int]] = {}
-    for i, image in enumerate(single_images):
-        kind = image.library, image.dtype, image.device, image.axes.layout, image.channels
-        key = (*kind, (batch_key(image) or image.size) if value[i].ndim == 3 else i)
-        indices_by_key.setdefault(key, []).append(i)
     groups = []
-    for key, indices in indices_by_key.items():
-        images = [single_images[i] for i in indices]
-        if len(indices) > 1 and key[-1] == images[0].size:
+    for key, indices, images in _groups([describe_images(array, layout) for array in value], batch_key):
+        if len(images) > 1 and key == images[0].size:
             images = [_stack([value[i] for i in indices], images[0].axes.layout)]
         groups.append((np.array(indices), images))
     return groups
+
+
+def group_single_images(images: Sequence[ImageBatch], batch_key: Any) -> list[tuple[np.ndarray, list[ImageBatch]]]:
+    """As `group_images`, of images for all of which `batch_key` gives a key."""
+    return [(np.array(indices), group) for _, indices, group in _groups(images, batch_key)]
+
+
+def _groups(images: Sequence[ImageBatch], batch_key: Any) -> Iterator[tuple[Any, list[int], list[ImageBatch]]]:
+    """The images that can form one batch, with their indices and their `batch_key`, or their size if that is None.
+
+    An image [H, W] has its index in place of the key.
+    """
+    indices_by_key: dict[Any, list[int]] = {}
+    for i, image in enumerate(images):
+        kind = image.library, image.dtype, image.device, image.axes.layout, image.channels
+        key = (*kind, (batch_key(image) or image.size) if "C" in image.axes.layout else i)
+        indices_by_key.setdefault(key, []).append(i)
+    for (*_, key), indices in indices_by_key.items():
+        yield key, indices, [images[i] for i in indices]
 
 
 def _stack(images: Sequence[Any], layout: str | None) -> ImageBatch:

@@ -97,11 +97,19 @@ class RandomZoomOut(SizeTransform):
         return Placement(np.concatenate([-corner, canvas], 1), canvas)
 
 
-class _SizeJitter(SizeTransform, has_description=False):
-    """Resizes the whole image."""
+class SizeJitter(SizeTransform, has_description=False):
+    """Resizes the whole image.
+
+    A `SizePart` runs it together with the transforms after it if these give all results one size, as a crop does. A
+    recipe of them resizes each image to the size that was drawn for it (`ImageBatch.drawn_size`).
+    """
 
     interpolation: str
     antialias: bool
+
+    def write(self, recipe: Recipe) -> None:
+        assert recipe.drawn_size is not None
+        recipe.resize_image(recipe.drawn_size, self.interpolation, self.antialias)
 
     @property
     def sampling(self) -> Sampling:
@@ -118,7 +126,7 @@ class _SizeJitter(SizeTransform, has_description=False):
         raise NotImplementedError
 
 
-class ScaleJitter(_SizeJitter):
+class ScaleJitter(SizeJitter):
     """Resize by a drawn factor, relative to a size in which the image fits (Ghiasi et al. 2021, Simple Copy-Paste).
 
     Args:
@@ -149,7 +157,7 @@ class ScaleJitter(_SizeJitter):
         return _scaled(sizes, (np.array(self.target_size[::-1]) / sizes).min(1) * drawn)
 
 
-class RandomShortestSize(_SizeJitter):
+class RandomShortestSize(SizeJitter):
     """Resize the shorter side to one of several lengths; the longer side follows.
 
     Args:
@@ -182,7 +190,7 @@ class RandomShortestSize(_SizeJitter):
         return _scaled(sizes, factor if self.max_size is None else np.minimum(factor, self.max_size / sizes.max(1)))
 
 
-class RandomResize(_SizeJitter):
+class RandomResize(SizeJitter):
     """Resize the shorter side to a drawn length; the longer side follows.
 
     Args:

@@ -21,10 +21,10 @@ def single_images(target: Target, layout: str | None, is_single: bool) -> tuple[
         arrays = [value[i : i + 1] for i in range(batch.samples)]
         return arrays, [describe_images(array, batch.axes.layout) for array in arrays]
     arrays = list(value)
-    first = describe_images(arrays[0], batch.axes.layout[1:], batch.library)
-    if first.is_copy:
-        return arrays, [describe_images(array, batch.axes.layout[1:]) for array in arrays]
+    first, last = (describe_images(array, batch.axes.layout[1:], batch.library) for array in (arrays[0], arrays[-1]))
     step = batch.axes.strides[0] * ITEM_SIZE[batch.dtype]  # in bytes, to the next image
+    if first.is_copy or last.pointer != first.pointer + (len(arrays) - 1) * step:  # not views, as those of JAX
+        return arrays, [describe_images(array, batch.axes.layout[1:]) for array in arrays]
     pointer, dtype, device, axes, library, read_only, *_ = first
     return arrays, [
         ImageBatch(pointer + i * step, dtype, device, axes, library, read_only, array) for i, array in enumerate(arrays)

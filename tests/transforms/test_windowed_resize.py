@@ -1,4 +1,6 @@
-"""A resize and the crops and flips after it are one pass, which computes only a window of the resized image."""
+"""A resize and the crops, pads and flips after it are one pass, which computes only a window of the resized image."""
+
+import copy
 
 import numpy as np
 import pytest
@@ -10,8 +12,9 @@ from cuaug import transforms as T
 
 SHAPE = 6, 37, 53, 3
 SIDE, RESIZED = 24, (24, 34)
+MASK_FILL = 1000
 FILTERS = [*[(name, True) for name in ("bilinear", "bicubic", "lanczos", "area")], ("bicubic", False)]
-RECIPES = {
+WINDOWS = {
     "centre crop": [T.CenterCrop((17, 20))],
     "random crop, flips": [T.RandomCrop(16), T.RandomHorizontalFlip(), T.RandomVerticalFlip()],
     "flips, crop, flip, crop": [
@@ -23,11 +26,38 @@ RECIPES = {
     ],
     "negative padding": [T.Pad((-3, -1, -4, -2)), T.RandomHorizontalFlip()],
 }
+PADDED_WINDOWS = {
+    "padding": [T.RandomHorizontalFlip(), T.Pad((3, 0, 5, 9), fill=71), T.RandomVerticalFlip()],
+    "fill of three channels": [
+        T.Pad((40, 30, 40, 30), fill=(9, 1, 5)),
+        T.RandomHorizontalFlip(),
+        T.RandomCrop((25, 33)),
+    ],
+    "padding to the crop's size": [T.RandomVerticalFlip(), T.RandomCrop(40, pad_if_needed=True, fill=3)],
+    "centre crop of more": [T.CenterCrop((30, 20)), T.RandomHorizontalFlip()],
+}
+RECIPES = WINDOWS | PADDED_WINDOWS
 every_recipe = pytest.mark.parametrize("name", RECIPES)
 
 
 def windowed_resize(name, filter_=FILTERS[0]):
     return T.Compose([T.Resize(SIDE, filter_[0], antialias=filter_[1]), *RECIPES[name]], seed=3)
+
+
+def with_mask_fill(transform):
+    """The transform with `MASK_FILL` around masks."""
+    transform = copy.deepcopy(transform)
+    if hasattr(transform, "fill"):
+        transform.fill = {"images": transform.fill, "masks": MASK_FILL}
+    return transform
+
+
+def padded(view, left, top, fill):
+    """The image with pixels of the fill to its left and top, and more than any recipe needs to its right and bottom."""
+    canvas = np.empty((view.shape[0] + top + 100, view.shape[1] + left + 100, view.shape[2]), view.dtype)
+    canvas[:] = fill
+    canvas[top : top + view.shape[0], left : left + view.shape[1]] = view
+    return canvas
 
 
 def windows(pixels, params):
@@ -41,11 +71,17 @@ def windows(pixels, params):
                 view = view[:, ::-1] if numbers["flip"] else view
             elif isinstance(transform, T.RandomVerticalFlip):
                 view = view[::-1] if numbers["flip"] else view
-            elif isinstance(transform, T.Pad):
-                view = view[1:-2, 3:-4]
             else:
-                (top, left), (height, width) = (numbers["top"], numbers["left"]), transform.size
-                view = view[top : top + height, left : left + width]
+                fill = getattr(transform, "fill", 0)
+                left, top = -numbers.get("pad_left", 0), -numbers.get("pad_top", 0)
+                view = padded(view, left, top, fill) if max(left, top) > 0 else view[-top:, -left:]
+                if isinstance(transform, T.Pad):
+                    right, bottom = transform.padding[2:]
+                    height, width = RESIZED[0] + top + bottom, RESIZED[1] + left + right
+                    view = view[:height, :width]
+                else:
+                    (top, left), (height, width) = (numbers["top"], numbers["left"]), transform.size
+                    view = view[top : top + height, left : left + width]
         results.append(view)
     return np.stack(results)
 
@@ -74,7 +110,7 @@ def test_compose_window_of_resize_equals_window_of_function(backend, name, filte
     assert_equal(result, expected, tolerance=near(backend, dtype))
 
 
-@every_recipe
+@pytest.mark.parametrize("name", [name for name in RECIPES if name != "fill of three channels"])
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 @pytest.mark.parametrize("channels", [1, 2, 4, 5])
 def test_compose_window_of_resize_accepts_any_layout_and_channels(name, layout, channels):
@@ -85,7 +121,7 @@ def test_compose_window_of_resize_accepts_any_layout_and_channels(name, layout, 
 
 
 @every_backend
-@every_recipe
+@pytest.mark.parametrize("name", WINDOWS)
 def test_compose_targets_follow_window_of_resize(backend, name):
     """Masks, boxes and keypoints equal those of the resize alone, cropped and flipped."""
     aug, resize, batch = windowed_resize(name), T.Compose([T.Resize(SIDE)]), images(backend, shape=SHAPE)
@@ -107,6 +143,28 @@ def test_compose_targets_follow_window_of_resize(backend, name):
     expected_boxes = np.tile([0.5, 0.5, *(corners[2] + 0.5)], (SHAPE[0], 1, 1))
     np.testing.assert_allclose(to_numpy(result_boxes), expected_boxes, atol=5e-5)
     np.testing.assert_allclose(to_numpy(result_keypoints), np.tile(corners, (SHAPE[0], 1, 1)), atol=5e-5)
+
+
+@every_backend
+@pytest.mark.parametrize("name", PADDED_WINDOWS)
+@pytest.mark.parametrize("first", [T.Resize(SIDE), T.RandomResizedCrop(RESIZED, antialias=True)], ids=str)
+def test_compose_targets_of_padded_resize_equal_those_of_two_recipes(backend, name, first):
+    """The border begins at the edges of the resized box, which may be a part of the image."""
+    transforms = [first, *[with_mask_fill(transform) for transform in PADDED_WINDOWS[name]]]
+    aug, resize = T.Compose(transforms, seed=3), T.Compose(transforms[:1], seed=3)
+    pixels, masks = (
+        images(backend, shape=SHAPE),
+        images(backend, "int32", "NHWC", shape=(*SHAPE[:3], 1), seed=1)[..., 0],
+    )
+    corners = np.sort(np.random.default_rng(0).uniform(-0.2, 1.2, (SHAPE[0], 9, 2, 2)) * (53, 37), axis=2)
+    boxes, keypoints = (put(t.astype(np.float32), backend) for t in (corners.reshape(-1, 9, 4), corners[:, :, 0]))
+    assert len(aug.plan(pixels).passes) == 1
+    result = aug(pixels, masks, boxes, keypoints, step=1)
+    expected = aug.after(1)(*resize(pixels, masks, boxes, keypoints, step=1), step=1)
+    assert (to_numpy(result[1]) == MASK_FILL).any() == (name != "centre crop of more")
+    assert_equal(to_numpy(result[1]), to_numpy(expected[1]))
+    for moved, expected_target in zip(result[2:], expected[2:], strict=True):
+        np.testing.assert_allclose(to_numpy(moved), to_numpy(expected_target), atol=5e-5)
 
 
 @every_backend

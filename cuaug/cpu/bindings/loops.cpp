@@ -1,5 +1,6 @@
 // Bindings of the loops over images and of the draws of parameters.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -43,6 +44,13 @@ template <class Call>
 void set_is_last(Call&, bool) {}
 void set_is_last(PointwiseCall& call, bool is_last) { call.is_last = is_last; }
 
+// The pixels that a loop writes; a resample, which may reduce a large image to a small one, also reads many.
+double pixels_per_frame(const cuaug::BatchRecord& batch) { return 1.0 * batch.out_height * batch.out_width; }
+double pixels_per_frame(const cuaug::ResampleRecord& batch) {
+    const cuaug::BatchRecord& base = batch;
+    return std::max(pixels_per_frame(base), 1.0 * batch.in_height * batch.in_width);
+}
+
 // The call may point to memory besides its record: `owner` keeps that memory alive.
 template <class Record, class Call>
 BoundLoop bind_loop(const py::bytes& bytes, const Call& call, LoopFunctions<Call> LoopTable::* functions,
@@ -51,7 +59,7 @@ BoundLoop bind_loop(const py::bytes& bytes, const Call& call, LoopFunctions<Call
     check(bytes);
     const Record unpacked = unpack_record<Record>(bytes);
     const cuaug::BatchRecord& batch = unpacked;
-    const double values = 1.0 * batch.samples * batch.frames * batch.channels * batch.out_height * batch.out_width;
+    const double values = batch.samples * batch.frames * batch.channels * pixels_per_frame(unpacked);
     const auto with_record = [call](const void* record) {
         Call ready = call;
         ready.record = static_cast<const Record*>(record);

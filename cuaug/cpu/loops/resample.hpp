@@ -3,8 +3,8 @@
 #include "batch_record.hpp"
 #include "bilinear_resize.hpp"
 #include "resample_row.hpp"
+#include "resample_window.hpp"
 #include "segment_tasks.hpp"
-#include "task_rows.hpp"
 
 // A task is a region of one frame: some rows of some columns.
 
@@ -43,12 +43,6 @@ long long resample_task_count(const native::ResampleCall& call) {
     return frames * tasks.blocks * ((args.out_height + tasks.rows_per_task - 1) / tasks.rows_per_task);
 }
 
-// The rows of a task, and its columns left .. right - 1.
-struct TaskRegion {
-    TaskRows rows;
-    int left, right;
-};
-
 inline TaskRegion task_region(const ResampleRecord& args, long long task) {
     const BlockTasks tasks = block_tasks(args);
     const int left = static_cast<int>(task % tasks.blocks) * tasks.columns_per_block;
@@ -68,20 +62,14 @@ inline void flip_output(const native::ResampleCall& call, ResampleRecord& args, 
     });
 }
 
-// The window. If it does not lie in the resized box, the box is resized to the result's own size instead: the caller
-// may have changed the table, and such a window could need any number of taps.
-inline AxisWindow window_in_box(const AxisWindow& window, int out_size) {
-    const bool is_inside = window.first >= 0 && static_cast<long long>(window.first) + out_size <= window.box_size;
-    return is_inside ? window : AxisWindow{0, out_size};
-}
-
-// Whether the output pixels along an axis are copies of adjacent input pixels: a box of whole pixels keeps its size,
-// and the filter weights the pixels beside the centre with 0 (not Lanczos, whose sine of pi is rounded).
+// Whether the output pixels begin .. end - 1 along an axis are copies of adjacent input pixels: a box of whole pixels
+// keeps its size, and the filter weights the pixels beside the centre with 0 (not Lanczos, whose sine of pi is
+// rounded).
 template <class R>
-inline bool copies_axis(const ResampleAxis<R>& axis, int out_size) {
+inline bool copies_axis(const ResampleAxis<R>& axis, int begin, int end) {
     const double first = axis.start + axis.window.first;
-    return axis.extent == axis.window.box_size && axis.start == floor(axis.start) && first >= 0.0 &&
-           first + out_size <= axis.in_size && dispatch_filter(axis.filter, [](auto kind) {
+    return axis.extent == axis.window.box_size && axis.start == floor(axis.start) && first + begin >= 0.0 &&
+           first + end <= axis.in_size && dispatch_filter(axis.filter, [](auto kind) {
                auto weight_at = [](R t) { return decltype(kind)::weight(t, R(1)); };
                return weight_at(R(0)) == R(1) && weight_at(R(1)) == R(0) && weight_at(R(2)) == R(0);
            });
@@ -92,8 +80,8 @@ inline bool copies_axis(const ResampleAxis<R>& axis, int out_size) {
 template <class R>
 inline bool copy_region(const native::ResampleCall& call, BatchRecord args, const TaskRegion& region,
                         const ResampleAxis<R>& x_axis, const ResampleAxis<R>& y_axis) {
-    if (call.in_dtype != call.out_dtype || !copies_axis(x_axis, args.out_width) ||
-        !copies_axis(y_axis, args.out_height))
+    if (call.in_dtype != call.out_dtype || !copies_axis(x_axis, region.left, region.right) ||
+        !copies_axis(y_axis, region.rows.top, region.rows.bottom))
         return false;
     return dispatch_image_dtype(call.in_dtype, [&](auto element) {
         using T = decltype(element);
@@ -113,11 +101,11 @@ inline bool copy_region(const native::ResampleCall& call, BatchRecord args, cons
 template <class R>
 inline void resample_typed(const native::ResampleCall& call, long long task, void* memory) {
     auto args = read_record<ResampleRecord>(call.record);
-    const TaskRegion region = task_region(args, task);
+    const TaskRegion region = fill_outside_box(call, args, task_region(args, task));
+    if (region.rows.top == region.rows.bottom || region.left == region.right) return;
     const long long n = region.rows.n;
     select_ragged_image(args, n);
-    const AxisWindow y_window = window_in_box(window_rows(args, n), args.out_height),
-                     x_window = window_in_box(window_columns(args, n), args.out_width);
+    const AxisWindow y_window = window_rows(args, n), x_window = window_columns(args, n);
     flip_output(call, args, n);
     const bool antialias = args.antialias != 0;
     const ResampleAxis<R> x_axis = {call.filter, box_entry(args, n, 1), box_entry(args, n, 3), args.in_width, x_window,

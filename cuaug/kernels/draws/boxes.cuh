@@ -60,11 +60,12 @@ inline bool try_box(Random& random, int height, int width, const BoxRange& range
     return false;
 }
 
-// The largest centered box whose aspect ratio is in range.
+// The largest centered box whose aspect ratio is in range, of at least one pixel.
 __attribute__((noinline)) inline DrawnBox central_box(int height, int width, const BoxRange& range) {
+    auto side = [](double length) { return length < 1.0 ? 1 : static_cast<int>(round_half_even(length)); };
     const double ratio = static_cast<double>(width) / height;
-    const int w = ratio > range.ratio[1] ? static_cast<int>(round_half_even(height * range.ratio[1])) : width;
-    const int h = ratio < range.ratio[0] ? static_cast<int>(round_half_even(width / range.ratio[0])) : height;
+    const int w = ratio > range.ratio[1] ? side(height * range.ratio[1]) : width;
+    const int h = ratio < range.ratio[0] ? side(width / range.ratio[0]) : height;
     return {static_cast<double>((height - h) / 2), static_cast<double>((width - w) / 2), static_cast<double>(h),
             static_cast<double>(w)};
 }

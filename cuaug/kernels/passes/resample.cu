@@ -44,11 +44,24 @@ inline AxisWindow result_columns(const ResampleRecord& args, long long n) {
     return {0, is_same_v<Part, OwnSize> ? result_placement(args, n).width : args.out_width};
 }
 
+// The source pixels of pixel `index` of an axis of the result; none, but the fill, outside of the resized box.
+template <class Filter, class Part, class R>
+inline SourceSpan<R> span_of(double start, double extent, int length, const AxisWindow& window, int index,
+                             bool antialias) {
+    const int box_index = window.first + index;
+    if constexpr (is_same_v<Part, BoxWindow>)
+        if (box_index < 0 || box_index >= window.box_size) return {0, 0, R(1), {0, 0, 0, 1, R(0), R(0), R(0)}};
+    return source_span<Filter, R>(start, extent, length, window.box_size, box_index, antialias);
+}
+
 template <class Filter, class From, class Part, class R>
 inline SourceSpan<R> column_span(const ResampleRecord& args, long long n, int index) {
-    const AxisWindow columns = result_columns<Part>(args, n);
-    return source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3), width_of<From>(args, n),
-                                  columns.box_size, columns.first + index, args.antialias);
+    return span_of<Filter, Part, R>(box_entry(args, n, 1), box_entry(args, n, 3), width_of<From>(args, n),
+                                    result_columns<Part>(args, n), index, args.antialias);
+}
+
+inline bool is_part_of_box(const AxisWindow& window, int out_size) {
+    return window.first >= 0 && static_cast<long long>(window.first) + out_size <= window.box_size;
 }
 
 // Only integers: one pixel of a pair can have the weight 0, and 0 times an infinity is NaN.
@@ -64,17 +77,18 @@ inline bool interpolates_between_pixels(const ResampleRecord& args, long long n)
                  width = box_entry(args, n, 3);
     const bool is_inside = top >= 0.0 && left >= 0.0 && height > 0.0 && width > 0.0 &&
                            top + height <= height_of<From>(args, n) && left + width <= width_of<From>(args, n);
-    const bool is_enlarged =
-        height <= result_rows<Part>(args, n).box_size && width <= result_columns<Part>(args, n).box_size;
+    const AxisWindow rows = result_rows<Part>(args, n), columns = result_columns<Part>(args, n);
+    if constexpr (is_same_v<Part, BoxWindow>)
+        if (!is_part_of_box(rows, args.out_height) || !is_part_of_box(columns, args.out_width)) return false;
+    const bool is_enlarged = height <= rows.box_size && width <= columns.box_size;
     return is_inside && min(height_of<From>(args, n), width_of<From>(args, n)) > 1 && (is_enlarged || !args.antialias);
 }
 
 template <class Filter, class From, class Part, class R>
 inline void compute_output_row(const ResampleRecord& args, long long n, int index, OutputRow<R>& row) {
-    const AxisWindow rows = result_rows<Part>(args, n);
     const SourceSpan<R> span =
-        source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2), height_of<From>(args, n), rows.box_size,
-                               rows.first + index, args.antialias);
+        span_of<Filter, Part, R>(box_entry(args, n, 0), box_entry(args, n, 2), height_of<From>(args, n),
+                                 result_rows<Part>(args, n), index, args.antialias);
     row.span = span;
 #pragma unroll 1
     for (int i = 0; i < min(span.count + 3 & ~3, OutputRow<R>::max_taps); ++i)

@@ -1,0 +1,85 @@
+#pragma once
+
+#include "records/resample.cuh"
+#include "copy_pixels.hpp"
+#include "task_rows.hpp"
+
+// The result of a resample is a window of the resized box. Pixels of the window outside of the box get the fill.
+
+namespace cuaug {
+
+// The rows of a task, and its columns left .. right - 1.
+struct TaskRegion {
+    TaskRows rows;
+    int left, right;
+};
+
+// Reduces pixels begin .. end - 1 of an axis of the result to those that lie in the resized box.
+inline void clip_to_box(const AxisWindow& window, int& begin, int& end) {
+    const long long box_begin = -static_cast<long long>(window.first), box_end = box_begin + window.box_size,
+                    first = box_begin < begin ? begin
+                            : box_begin < end ? box_begin
+                                              : end;
+    end = static_cast<int>(box_end < first ? first : box_end < end ? box_end : end);
+    begin = static_cast<int>(first);
+}
+
+// The fill of four channels from c on, rounded to the dtype of the images.
+inline Pixel<double, 4> image_fill(const native::ResampleCall& call, const BatchWithFill& args, long long n, int c) {
+    return dispatch_image_dtype(call.in_dtype, [&](auto element) {
+        const auto fill = fill_pixel<decltype(element)>(args.fill, n, c, args.channels);
+        Pixel<double, 4> out;
+        for (int k = 0; k < 4; ++k) out.c[k] = fill.c[k];
+        return out;
+    });
+}
+
+// Gives the fill to a region of the result, whose pixels have the dtype T.
+template <class T>
+inline void fill_region(const native::ResampleCall& call, const BatchWithFill& args, const TaskRegion& region) {
+    constexpr int size = sizeof(T);
+    const TaskRows& rows = region.rows;
+    const int count = region.right - region.left;
+    for (int c = 0; c < args.channels; c += 4) {
+        const ChannelGroup out = channel_group<T>(args.out, rows.n, rows.t, c, args.channels);
+        const Pixel<double, 4> fill = image_fill(call, args, rows.n, c);
+        T pixel[4];
+        for (int k = 0; k < 4; ++k) pixel[k] = saturate_cast<T>(static_cast<ComputeType<T>>(fill.c[k]));
+        const char* bytes = reinterpret_cast<const char*>(pixel);
+        for (int y = rows.top; y < rows.bottom; ++y) {
+            char* row = out.data + size * (y * out.y_stride + region.left * out.x_stride);
+            if (out.packed)
+                dispatch_channels(out.channels, [&](auto K) {
+                    constexpr int pixel_size = size * decltype(K)::value;
+                    copy_run<pixel_size>(bytes, 0, count, row + size * out.offset[0], pixel_size);
+                });
+            else
+                for (int k = 0; k < out.channels; ++k)
+                    copy_run<size>(bytes + size * k, 0, count, row + size * out.offset[k], size * out.x_stride);
+        }
+    }
+}
+
+// Gives the fill to the pixels of a task's region that lie outside of the resized box, and returns the other ones.
+inline TaskRegion fill_outside_box(const native::ResampleCall& call, const ResampleRecord& args,
+                                   const TaskRegion& region) {
+    const long long n = region.rows.n;
+    TaskRegion inside = region;
+    clip_to_box(window_rows(args, n), inside.rows.top, inside.rows.bottom);
+    clip_to_box(window_columns(args, n), inside.left, inside.right);
+    auto fill = [&](int top, int bottom, int left, int right) {
+        if (top >= bottom || left >= right) return;
+        TaskRegion filled = {{n, region.rows.t, top, bottom}, left, right};
+        if (flips_vertically(args, n))
+            filled.rows.top = args.out_height - bottom, filled.rows.bottom = args.out_height - top;
+        if (flips_horizontally(args, n)) filled.left = args.out_width - right, filled.right = args.out_width - left;
+        dispatch_image_dtype(call.out_dtype, [&](auto element) { fill_region<decltype(element)>(call, args, filled); });
+    };
+    fill(region.rows.top, inside.rows.top, region.left, region.right);
+    fill(inside.rows.bottom, region.rows.bottom, region.left, region.right);
+    fill(inside.rows.top, inside.rows.bottom, region.left, inside.left);
+    fill(inside.rows.top, inside.rows.bottom, inside.right, region.right);
+    return inside;
+}
+
+}  // namespace cuaug
