@@ -101,12 +101,12 @@ class Pass:
     def is_warp(self) -> bool:
         """The first op runs in the warp kernel, which can run the chain as well."""
         op = self.first_op
-        return isinstance(op, (CoordinateMap, Displacement)) or (isinstance(op, Resize) and not self.is_resample)
+        return isinstance(op, (CoordinateMap, Displacement)) or (isinstance(op, Resize) and op.fits_warp)
 
     @property
     def is_resample(self) -> bool:
         """The first op runs in the resample kernel, which cannot run a chain."""
-        return isinstance(self.first_op, Resize) and not (self.first_op.fits_warp and not self.reads_border)
+        return isinstance(self.first_op, Resize) and not self.first_op.fits_warp
 
     @property
     def reads_border(self) -> bool:

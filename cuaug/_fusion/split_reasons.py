@@ -58,7 +58,8 @@ def split_reason(pass_: Pass, op: Op) -> str:
     if isinstance(op, Resize):
         return "an antialiased resize reads stored pixels"
     if isinstance(pass_.first_op, Resize):
-        return _after_resize_reason(op, [first for first in pass_.first_ops if isinstance(first, CoordinateMap)])
+        maps = [first for first in pass_.first_ops if isinstance(first, CoordinateMap)]
+        return _after_resize_reason(op, pass_.first_op, maps)
     return _map_reason(op, [first for first in pass_.first_ops if isinstance(first, CoordinateMap)])
 
 
@@ -140,9 +141,12 @@ def _mean_ends_pass(pass_: Pass, op: Pointwise) -> bool:
     return not pass_.is_pointwise or (after_resample and bool(pass_.chain or op.parts_at_mean))
 
 
-def _after_resize_reason(op: CoordinateMap, maps: Sequence[CoordinateMap]) -> str:
-    """`maps`: those after the resize. A border must begin at the edges of the whole resized image."""
-    if not op.pixel_aligned:
+def _after_resize_reason(op: CoordinateMap, resize: Resize, maps: Sequence[CoordinateMap]) -> str:
+    """`maps`: those after the resize. A border must begin at the edges of the whole resized image.
+
+    The warp kernel resizes without border.
+    """
+    if not op.pixel_aligned or (op.reads_border and resize.fits_warp):
         return "an antialiased resize comes before"
     if op.reads_border and (op.border != "constant" or not all(other.flip_axis for other in maps)):
         return f"a border ({op.border}) around the canvas at this point"

@@ -15,6 +15,7 @@ from cuaug._arrays.images import allocate_output, describe_images
 from cuaug._passes import parameters
 from cuaug._passes.geometry import matrix_geometry, whole_pixel_shift
 from cuaug._passes.place_images import place_batch
+from cuaug._passes.resample import resample
 from cuaug._program import sources
 from cuaug.transforms import placement
 
@@ -81,6 +82,37 @@ def test_resized_crop_kernel_equals_cpu_loops(shape, layout, dtype, antialias, e
     limits = {"absolute": 1e-5} if dtype == "float32" else {"absolute": 1, "exact": 0.98}
     tolerance = Tolerance(**limits, reason="sums of float32 in another order, rounded once")
     assert_equal(actual, expected, library="numpy", dtype=dtype, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("filter_", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("dtype", thinned([("uint8",), ("int16",), ("float32",)], lambda dtype: dtype == "uint8"))
+@pytest.mark.parametrize(("shape", "layout"), [((7, 40, 50, 3), "NHWC"), ((7, 5, 40, 50), "NCHW")])
+def test_window_beyond_resized_box_kernel_equals_cpu_loop(shape, layout, dtype, filter_, emulate):
+    """Windows around the resized box, beyond each of its sides, inside it, and beside it; reductions and enlargements.
+
+    Flips reverse the pixels of the whole result.
+    """
+    size = 70, 43
+    windows = [  # of y, then x: size of the resized box, step, origin
+        (30, 1, -20, 25, 1, -9), (9, -1, 65, 11, -1, 40), (100, 1, 60, 90, 1, 70), (100, -1, 69, 90, 1, -40),
+        (80, 1, 10, 50, -1, 49), (20, 1, 20, 30, 1, -3), (20, 1, -5, 30, -1, -1),
+    ]  # fmt: skip
+    table = np.array([(0, 0, 40, 50, *window) for window in windows], np.float64)
+    images = describe_images(noise(shape, dtype), layout)
+
+    def resized():
+        out = np.full((7, *size, 3) if layout == "NHWC" else (7, 5, *size), 99, dtype)
+        box = parameters.SampleParameters(parameters.StridedArray(table.ctypes.data, 10, 0, 1, 1, table), ())
+        fill = 7 if layout == "NCHW" else np.array([3, 150, 20])
+        return resample(images, box, size, filter_, True, None, out, has_window=True, crops=True, fill=fill)
+
+    expected = resized()
+    beside = expected[5] if layout == "NHWC" else expected[5].transpose(1, 2, 0)
+    assert (beside == beside[0, 0]).all()
+    emulate("resample")
+    limits = {"absolute": 1e-5} if dtype == "float32" else {"absolute": 1, "exact": 0.98}
+    tolerance = Tolerance(**limits, reason="sums of float32 in another order, rounded once")
+    assert_equal(resized(), expected, library="numpy", dtype=dtype, tolerance=tolerance)
 
 
 class EmulatedLaunches:

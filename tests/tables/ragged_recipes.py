@@ -65,13 +65,18 @@ RECIPES = {
     "perspective, crop": ([T.RandomPerspective(0.5, 0.6), T.RandomCrop(12)], LARGE, 1),
     "some rotated, crop": ([T.RandomApply([T.RandomRotation(50)], 0.5), T.RandomCrop(12)], LARGE, 1),
     "bicubic affine, crop": ([T.RandomAffine(30, interpolation="bicubic"), T.RandomCrop(12)], LARGE, 1),
+    "antialiased resize by a side, padded": ([T.Resize(12), T.Pad(2), T.CenterCrop(10)], SIZES, 1),
     # Images that have to be padded first need one more batch.
     "centre": ([T.CenterCrop((15, 12)), T.RandomRotation(20)], SIZES, 2),
     "crop, padded if needed": ([T.RandomCrop((15, 12), pad_if_needed=True)], SIZES, 2),
     # No size in common, or one only after several passes: a batch for each size.
     "flips": (FLIPS, SIZES, 8),
     "jitter, crop": ([JITTER, T.RandomCrop(12)], LARGE, 5),
-    "antialiased resize by a side, padded": ([T.Resize(12), T.Pad(2), T.CenterCrop(10)], SIZES, 8),
+    "antialiased resize by a side, reflected": (
+        [T.Resize(12), T.Pad(2, padding_mode="reflect"), T.CenterCrop(10)],
+        SIZES,
+        8,
+    ),
 }
 
 

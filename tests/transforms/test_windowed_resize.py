@@ -103,7 +103,8 @@ def near(backend, dtype):
 def test_compose_window_of_resize_equals_window_of_function(backend, name, filter_, dtype):
     layout, aug = default_layout(backend), windowed_resize(name, filter_)
     batch = images(backend, dtype, shape=SHAPE)
-    assert len(aug.plan(batch).passes) == 1
+    fits_warp = filter_ == ("bilinear", True)  # by the warp kernel of a GPU, which pads in a pass of its own
+    assert len(aug.plan(batch).passes) == (2 if fits_warp and name in PADDED_WINDOWS else 1)
     function_result = to_numpy(cuaug.resize(batch, RESIZED, filter_[0], antialias=filter_[1]))
     expected = windows(from_layout(function_result, layout), aug.draw(batch, step=1))
     result = from_layout(to_numpy(aug(batch, step=1)), layout)
@@ -147,7 +148,9 @@ def test_compose_targets_follow_window_of_resize(backend, name):
 
 @every_backend
 @pytest.mark.parametrize("name", PADDED_WINDOWS)
-@pytest.mark.parametrize("first", [T.Resize(SIDE), T.RandomResizedCrop(RESIZED, antialias=True)], ids=str)
+@pytest.mark.parametrize(
+    "first", [T.Resize(SIDE, "bicubic"), T.RandomResizedCrop(RESIZED, interpolation="bicubic")], ids=str
+)
 def test_compose_targets_of_padded_resize_equal_those_of_two_recipes(backend, name, first):
     """The border begins at the edges of the resized box, which may be a part of the image."""
     transforms = [first, *[with_mask_fill(transform) for transform in PADDED_WINDOWS[name]]]
@@ -162,7 +165,8 @@ def test_compose_targets_of_padded_resize_equal_those_of_two_recipes(backend, na
     result = aug(pixels, masks, boxes, keypoints, step=1)
     expected = aug.after(1)(*resize(pixels, masks, boxes, keypoints, step=1), step=1)
     assert (to_numpy(result[1]) == MASK_FILL).any() == (name != "centre crop of more")
-    assert_equal(to_numpy(result[1]), to_numpy(expected[1]))
+    ties = Tolerance(absolute=2**31, exact=0.99, reason="two labels are equally near to some pixels")
+    assert_equal(to_numpy(result[1]), to_numpy(expected[1]), tolerance=EXACT if backend[1] == "cpu" else ties)
     for moved, expected_target in zip(result[2:], expected[2:], strict=True):
         np.testing.assert_allclose(to_numpy(moved), to_numpy(expected_target), atol=5e-5)
 

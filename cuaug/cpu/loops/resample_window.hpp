@@ -14,16 +14,6 @@ struct TaskRegion {
     int left, right;
 };
 
-// Reduces pixels begin .. end - 1 of an axis of the result to those that lie in the resized box.
-inline void clip_to_box(const AxisWindow& window, int& begin, int& end) {
-    const long long box_begin = -static_cast<long long>(window.first), box_end = box_begin + window.box_size,
-                    first = box_begin < begin ? begin
-                            : box_begin < end ? box_begin
-                                              : end;
-    end = static_cast<int>(box_end < first ? first : box_end < end ? box_end : end);
-    begin = static_cast<int>(first);
-}
-
 // The fill of four channels from c on, rounded to the dtype of the images.
 inline Pixel<double, 4> image_fill(const native::ResampleCall& call, const BatchWithFill& args, long long n, int c) {
     return dispatch_image_dtype(call.in_dtype, [&](auto element) {
@@ -64,9 +54,8 @@ inline void fill_region(const native::ResampleCall& call, const BatchWithFill& a
 inline TaskRegion fill_outside_box(const native::ResampleCall& call, const ResampleRecord& args,
                                    const TaskRegion& region) {
     const long long n = region.rows.n;
-    TaskRegion inside = region;
-    clip_to_box(window_rows(args, n), inside.rows.top, inside.rows.bottom);
-    clip_to_box(window_columns(args, n), inside.left, inside.right);
+    const AxisRange rows = range_in_box(window_rows(args, n), region.rows.top, region.rows.bottom),
+                    columns = range_in_box(window_columns(args, n), region.left, region.right);
     auto fill = [&](int top, int bottom, int left, int right) {
         if (top >= bottom || left >= right) return;
         TaskRegion filled = {{n, region.rows.t, top, bottom}, left, right};
@@ -75,11 +64,11 @@ inline TaskRegion fill_outside_box(const native::ResampleCall& call, const Resam
         if (flips_horizontally(args, n)) filled.left = args.out_width - right, filled.right = args.out_width - left;
         dispatch_image_dtype(call.out_dtype, [&](auto element) { fill_region<decltype(element)>(call, args, filled); });
     };
-    fill(region.rows.top, inside.rows.top, region.left, region.right);
-    fill(inside.rows.bottom, region.rows.bottom, region.left, region.right);
-    fill(inside.rows.top, inside.rows.bottom, region.left, inside.left);
-    fill(inside.rows.top, inside.rows.bottom, inside.right, region.right);
-    return inside;
+    fill(region.rows.top, rows.begin, region.left, region.right);
+    fill(rows.end, region.rows.bottom, region.left, region.right);
+    fill(rows.begin, rows.end, region.left, columns.begin);
+    fill(rows.begin, rows.end, columns.end, region.right);
+    return {{n, region.rows.t, rows.begin, rows.end}, columns.begin, columns.end};
 }
 
 }  // namespace cuaug

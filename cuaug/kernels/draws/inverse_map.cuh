@@ -69,7 +69,9 @@ inline InverseMap inverse_perspective(const double* inwards, int height, int wid
     // The corners are given relative to the image's top left corner, where pixel centers are at +0.5.
     InverseMap inverse = invert(forward).then({1.0, -0.5, 1.0, -0.5});
     for (int i = 0; i < 9; i += 3) inverse.m[i + 2] = inverse.m[i] * 0.5 + inverse.m[i + 1] * 0.5 + inverse.m[i + 2];
-    return inverse;
+    double sum = 0.0;
+    for (int i = 0; i < 9; ++i) sum += inverse.m[i];
+    return sum - sum == 0.0 ? inverse : InverseMap::identity();  // NaN: the corners have met, or lie on a line
 }
 
 }  // namespace cuaug

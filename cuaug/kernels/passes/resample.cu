@@ -3,65 +3,17 @@
 #include "gpu/interpolated_rows.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/ragged.cuh"
+#include "gpu/result_region.cuh"
 #include "gpu/programmatic_launch.cuh"
 #include "records/resample.cuh"
 
 namespace cuaug {
 
-constexpr int resize_threads = 128, resize_warps = resize_threads / 32;
-
-// The result is the whole resized box, or a window of it, or the whole box in a size of the sample's own. Separate
-// kernels: the code of windows leaves the horizontal filter too few registers to load all pixels before it uses the
-// first ones (benchmarks/log/resize-window.md).
-struct WholeBox {};
-struct BoxWindow {};
-struct OwnSize {};
-
-// The part of a result that a block makes: at most 32 columns, and the same number of rows for each warp.
-struct OutputTile {
-    int left, top, columns, rows, warp_rows;
-
-    bool is_empty() const { return columns <= 0 || rows <= 0; }
-};
-
-inline OutputTile output_tile(int height, int width) {
-    const int warp_rows = (height + resize_warps * gridDim.y - 1) / (resize_warps * gridDim.y),
-              tile_rows = warp_rows * resize_warps;
-    const int left = blockIdx.x * 32, top = blockIdx.y * tile_rows;
-    return {left, top, min(32, width - left), min(tile_rows, height - top), warp_rows};
-}
-
-// Which rows of the resized box are the result: it has `box_size` rows, and the result begins at `first`.
-template <class Part>
-inline AxisWindow result_rows(const ResampleRecord& args, long long n) {
-    if constexpr (is_same_v<Part, BoxWindow>) return window_rows(args, n);
-    return {0, is_same_v<Part, OwnSize> ? result_placement(args, n).height : args.out_height};
-}
-
-template <class Part>
-inline AxisWindow result_columns(const ResampleRecord& args, long long n) {
-    if constexpr (is_same_v<Part, BoxWindow>) return window_columns(args, n);
-    return {0, is_same_v<Part, OwnSize> ? result_placement(args, n).width : args.out_width};
-}
-
-// The source pixels of pixel `index` of an axis of the result; none, but the fill, outside of the resized box.
-template <class Filter, class Part, class R>
-inline SourceSpan<R> span_of(double start, double extent, int length, const AxisWindow& window, int index,
-                             bool antialias) {
-    const int box_index = window.first + index;
-    if constexpr (is_same_v<Part, BoxWindow>)
-        if (box_index < 0 || box_index >= window.box_size) return {0, 0, R(1), {0, 0, 0, 1, R(0), R(0), R(0)}};
-    return source_span<Filter, R>(start, extent, length, window.box_size, box_index, antialias);
-}
-
 template <class Filter, class From, class Part, class R>
 inline SourceSpan<R> column_span(const ResampleRecord& args, long long n, int index) {
-    return span_of<Filter, Part, R>(box_entry(args, n, 1), box_entry(args, n, 3), width_of<From>(args, n),
-                                    result_columns<Part>(args, n), index, args.antialias);
-}
-
-inline bool is_part_of_box(const AxisWindow& window, int out_size) {
-    return window.first >= 0 && static_cast<long long>(window.first) + out_size <= window.box_size;
+    const AxisWindow columns = result_columns<Part>(args, n);
+    return source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3), width_of<From>(args, n),
+                                  columns.box_size, columns.first + index, args.antialias);
 }
 
 // Only integers: one pixel of a pair can have the weight 0, and 0 times an infinity is NaN.
@@ -77,18 +29,17 @@ inline bool interpolates_between_pixels(const ResampleRecord& args, long long n)
                  width = box_entry(args, n, 3);
     const bool is_inside = top >= 0.0 && left >= 0.0 && height > 0.0 && width > 0.0 &&
                            top + height <= height_of<From>(args, n) && left + width <= width_of<From>(args, n);
-    const AxisWindow rows = result_rows<Part>(args, n), columns = result_columns<Part>(args, n);
-    if constexpr (is_same_v<Part, BoxWindow>)
-        if (!is_part_of_box(rows, args.out_height) || !is_part_of_box(columns, args.out_width)) return false;
-    const bool is_enlarged = height <= rows.box_size && width <= columns.box_size;
+    const bool is_enlarged =
+        height <= result_rows<Part>(args, n).box_size && width <= result_columns<Part>(args, n).box_size;
     return is_inside && min(height_of<From>(args, n), width_of<From>(args, n)) > 1 && (is_enlarged || !args.antialias);
 }
 
 template <class Filter, class From, class Part, class R>
 inline void compute_output_row(const ResampleRecord& args, long long n, int index, OutputRow<R>& row) {
+    const AxisWindow rows = result_rows<Part>(args, n);
     const SourceSpan<R> span =
-        span_of<Filter, Part, R>(box_entry(args, n, 0), box_entry(args, n, 2), height_of<From>(args, n),
-                                 result_rows<Part>(args, n), index, args.antialias);
+        source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2), height_of<From>(args, n), rows.box_size,
+                               rows.first + index, args.antialias);
     row.span = span;
 #pragma unroll 1
     for (int i = 0; i < min(span.count + 3 & ~3, OutputRow<R>::max_taps); ++i)
@@ -158,31 +109,11 @@ inline void store_rows(Rows& rows, OutputRow<R>* row, int count, const OutputCol
     }
 }
 
-// Where a sample's result lies. Strides in elements.
-template <class Out>
-struct OutputImage {
-    Out* data;
-    long long c_stride, y_stride;
-};
-
-template <class Out, class OutLayout, class Part>
-inline OutputImage<Out> output_image(const ResampleRecord& args, long long n, long long t) {
-    Out* data = static_cast<Out*>(args.out.data);
-    if constexpr (is_same_v<Part, OwnSize>) {
-        const ResultPlacement image = result_placement(args, n);
-        const bool packed = is_same_v<OutLayout, Packed> || (is_same_v<OutLayout, Strided> && args.out.c_stride == 1);
-        return {data + image.offset, packed ? 1 : static_cast<long long>(image.height) * image.width,
-                packed ? static_cast<long long>(args.channels) * image.width : image.width};
-    } else {
-        return {data + n * args.out.n_stride + t * args.out.t_stride, args.out.c_stride, args.out.y_stride};
-    }
-}
-
 // A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane filters four source
 // rows at a time horizontally into a ring buffer (RowRing), and sums the ring's rows vertically. Samples for which
 // `interpolates_between_pixels` is true take InterpolatedRows instead. `From`: the layout of the input, or Ragged of
-// one. Grid: (tiles in x, tiles in y, samples x frames x groups of K channels). Blocks beyond a sample's own size make
-// nothing.
+// one. Grid: (tiles in x, tiles in y, samples x frames x groups of K channels). The blocks of a sample divide the rows
+// of its own size, or of the box's region; blocks beyond its columns make nothing of it.
 template <class In, class From, int K, class Filter, class Out, class OutLayout, class Part = WholeBox>
 __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8                            ? 3
                                                   : is_same_v<typename LayoutTraits<From>::type, Strided> ? 4
@@ -206,9 +137,13 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
         const Slice slice(args, index);
         const int first = slice.first, channels = Slice::split_channels ? min(K, slice.channels) : K;
         const long long n = slice.n, t = slice.t;
-        if constexpr (is_same_v<Part, OwnSize>) {
-            const ResultPlacement image = result_placement(args, n);
-            tile = output_tile(image.height, image.width);
+        const BoxRegion region = box_region<Part>(args, n);
+        OutputImage<Out> image = output_image<Out, OutLayout, Part>(args, n, t);
+        image.data += first * image.c_stride;
+        if constexpr (is_same_v<Part, BoxWindow>)
+            fill_outside<In, OutLayout, K>(args, n, first, channels, region, image);
+        if constexpr (!is_same_v<Part, WholeBox>) {
+            tile = output_tile(region.height, region.width);
             if (tile.is_empty()) continue;
         }
         const bool interpolates = interpolates_between_pixels<Filter, In, From, Part>(args, n);
@@ -236,14 +171,12 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
                   row_count = min(tile.warp_rows, tile.rows - first_row);
         const bool flips_vertically = cuaug::flips_vertically(args, n),
                    flips_horizontally = cuaug::flips_horizontally(args, n);
-        const int column_out = flips_horizontally ? args.out_width - 1 - tile.left - lane : tile.left + lane,
-                  row_out = tile.top + first_row;
-        const OutputImage<Out> image = output_image<Out, OutLayout, Part>(args, n, t);
-        const OutputColumn<Out> out = {
-            image.data + first * image.c_stride +
-                (flips_vertically ? args.out_height - 1 - row_out : row_out) * image.y_stride +
-                static_cast<long long>(column_out) * x_stride,
-            flips_vertically ? -image.y_stride : image.y_stride, image.c_stride, lane < tile.columns ? channels : 0};
+        const int x = region.left + tile.left + lane, y = region.top + tile.top + first_row,
+                  column_out = flips_horizontally ? args.out_width - 1 - x : x;
+        const OutputColumn<Out> out = {image.data + (flips_vertically ? args.out_height - 1 - y : y) * image.y_stride +
+                                           static_cast<long long>(column_out) * x_stride,
+                                       flips_vertically ? -image.y_stride : image.y_stride, image.c_stride,
+                                       lane < tile.columns ? channels : 0};
         OutputRow<R>* row = opaque(output_rows + first_row);
         if constexpr (may_interpolate<Filter, In, From>)
             if (interpolates) {

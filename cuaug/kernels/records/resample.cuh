@@ -55,6 +55,21 @@ inline AxisWindow axis_window(const ResampleRecord& record, long long n, int col
     return {origin - before, static_cast<int>(entry(record.box, n, column))};
 }
 
+// Pixels begin .. end - 1 of an axis of a window.
+struct AxisRange {
+    int begin, end;
+
+    int size() const { return end - begin; }
+};
+
+// The part of pixels begin .. end - 1 of the window that lies in the resized box; begin == end if there is none.
+inline AxisRange range_in_box(const AxisWindow& window, int begin, int end) {
+    const long long box_begin = -static_cast<long long>(window.first), box_end = box_begin + window.box_size,
+                    first = box_begin < begin ? begin : box_begin < end ? box_begin : end,
+                    last = box_end < first ? first : box_end < end ? box_end : end;
+    return {static_cast<int>(first), static_cast<int>(last)};
+}
+
 inline AxisWindow window_rows(const ResampleRecord& record, long long n) {
     return axis_window(record, n, 4, record.out_height);
 }
