@@ -308,6 +308,7 @@ class Compose(TransformSequence):
         [RandomInvert(p=0.5)]
         """
         remainder = Compose(transforms_after(self, first), self.seed, boxes=self.boxes, keypoints=self.keypoints)
+        remainder._seed, remainder._step = self._seed, self._step  # other processes replace a drawn seed
         remainder._first_position = self.first_position + self.draw_position_count - remainder.draw_position_count
         return remainder
 
