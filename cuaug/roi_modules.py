@@ -28,7 +28,9 @@ class _RoIModule:
     Attributes have the names of the constructor's parameters.
     """
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        if torch_module.plain_class(cls) is cls:  # else derived by torch_module, without keywords
+            super().__init_subclass__(**kwargs)
         if "forward" in vars(cls) and "__call__" not in vars(cls):  # of a user: the inherited one calls ours
             type.__setattr__(cls, "__call__", vars(cls)["forward"])
 

@@ -78,3 +78,10 @@ def upright(stored: np.ndarray, orientation: int) -> np.ndarray:
     transpose, reverse_rows, reverse_columns = ORIENTATIONS[orientation]
     transposed = stored.swapaxes(0, 1) if transpose else stored
     return transposed[:: -1 if reverse_rows else 1, :: -1 if reverse_columns else 1]
+
+
+def as_stored(image: np.ndarray, orientation: int) -> np.ndarray:
+    """The stored image of the upright `image`, a view. [H, W, C]"""
+    transpose, reverse_rows, reverse_columns = ORIENTATIONS[orientation]
+    reversed_image = image[:: -1 if reverse_rows else 1, :: -1 if reverse_columns else 1]
+    return reversed_image.swapaxes(0, 1) if transpose else reversed_image

@@ -28,7 +28,7 @@ _SIGNATURES = {
     b"GIF8": "GIF",
     **{f"P{variant}".encode(): "PPM" for variant in range(1, 7)},  # Pillow's name of all PNM formats
 }
-_EXIF_ORIENTATION = 0x0112
+_EXIF_ORIENTATION, _TIFF_BITS_PER_SAMPLE = 0x0112, 258
 # Pillow decodes text PNM, PNM whose maximum is not 255 (nor, if grey, 65535), and run-length BMP by Python code, which
 # takes about 1 us for one channel of a pixel. C code decodes PNG, GIF, WebP and TIFF, in up to 0.04 us for a pixel.
 _PIXELS_PER_PYTHON_VALUE = 16
@@ -83,15 +83,18 @@ def _decode_by_pillow(image_module: Any, file: File, format: str, color: str, li
                 f"more than the limit of {limits.max_pixels} pixels",
             )
         orientation = image.getexif().get(_EXIF_ORIENTATION, 1)
-        # Grey values of 16 bits, which `convert` would clip to 255. Pillow's mode for them is "I" in PNM.
+        # Grey values of 16 bits, or of 12 in TIFF, which `convert` would clip to 255. Their mode is "I" in PNM.
         if image.mode.startswith("I;16") or (format == "PPM" and image.mode == "I"):
-            image = image_module.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+            bits = image.tag_v2[_TIFF_BITS_PER_SAMPLE][0] if format == "TIFF" else 16
+            image = image_module.fromarray((np.asarray(image) >> (bits - 8)).astype(np.uint8))
         elif image.mode in ("I", "F"):
             file.raise_error(UnsupportedImage, f"{format} of 32 bits a channel")
         pixels = np.asarray(image.convert("L" if color == "gray" else "RGB"))
     pixels = pixels.reshape(*pixels.shape[:2], -1)
     pixels = pixels[..., ::-1] if color == "bgr" else pixels
-    return pixels, orientation if orientation in range(1, 9) else 1
+    orientation = orientation if orientation in exif.ORIENTATIONS else 1
+    # Pillow turns TIFF upright when it loads the pixels.
+    return exif.as_stored(pixels, orientation) if format == "TIFF" else pixels, orientation
 
 
 def _decode_by_opencv(cv2: Any, file: File, format: str, color: str, limits: Limits) -> tuple[np.ndarray, int]:

@@ -17,6 +17,9 @@ class Edit(NamedTuple):
     text: str
 
 
+_SPACE = rb"(?:\s|#[^\n]*\n)*"  # between two tokens in brackets: white space and comments
+
+
 def assigned_targets(node: ast.AST) -> list[ast.expr]:
     """The targets of ``x = y = 1``, ``x, y = 1, 2``, ``x += 1``, ``x: int = 1`` and ``x := 1``; [] for other nodes."""
     if isinstance(node, ast.Assign):
@@ -48,8 +51,14 @@ class Source:
     def remove_entry(self, node: Any) -> Edit:
         """An edit that removes an entry of a list, with its comma, and its line if it has one alone."""
         start, end = self._span(node)
-        after = re.match(rb"\s*,[ \t]*", self._bytes[end:])
-        before = re.search(rb",?\s*$" if after is None else rb"[ \t]*$", self._bytes[:start])
+        while (opening := re.search(rb"\(" + _SPACE + rb"\Z", self._bytes[:start])) is not None:
+            closing = re.match(_SPACE + rb"\)", self._bytes[end:])
+            if closing is None:
+                break
+            start, end = opening.start(), end + closing.end()
+        after = re.match(_SPACE + rb",[ \t]*", self._bytes[end:])
+        # A comma in a line above stays, as it may be part of a comment.
+        before = re.search(rb",?[ \t]*\Z" if after is None else rb"[ \t]*\Z", self._bytes[:start])
         assert before is not None  # both patterns match an empty text
         return Edit(before.start(), end if after is None else end + after.end(), "")
 

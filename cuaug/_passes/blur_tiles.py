@@ -40,14 +40,14 @@ def blur_tile(dtype: str, channels: int, height: int, width: int, taps_x: int, t
 class StripRuns(NamedTuple):
     """The warps of a slice in kernels/passes/gaussian_blur_u8.cu."""
 
-    across: int  # strips of 32 elements of a row, of each plane
+    across: int  # strips of 32 elements of a row, times the planes of a slice (at most 4)
     rows: int  # of the run that a warp makes: a multiple of 8
 
 
 def blur_margin(step: int, radius: int) -> int:
-    """Elements that a warp of gaussian_blur_u8.cu reads on both sides of 16: the radius, as a multiple of 16.
+    """Elements that a warp of gaussian_blur_u8.cu reads left and right of 16 results.
 
-    `step`: the elements of a pixel.
+    This is the radius, rounded up to a multiple of 16, and at least 16. `step`: the elements of a pixel.
     """
     return max(-(-step * radius // 16), 1) * 16
 

@@ -38,8 +38,8 @@ def recipe_of(transform: Transform | Sequence[Transform], seed: int | None) -> C
                 "other; for several views call each recipe on the batch (docs/loading.md)"
             )
     recipe = copy.copy(transform) if _has_hooks(transform) else transform.after(0)
-    if seed is not None:
-        recipe.seed = seed
+    # Also assigned if drawn: other processes replace the drawn seed of a recipe, but a Loader keeps its seed.
+    recipe.seed = recipe.seed if seed is None else seed
     return recipe
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 from reprlib import repr  # shortens: a value may be long
 from typing import Any
@@ -53,6 +53,8 @@ class VocTargets:
             raise ValueError(f"{path} must be XML: {error}") from error
         except ValueError as error:
             raise ValueError(f"{path} {error}") from error
+        if root.tag != "annotation":
+            raise ValueError(f"{path} must have the root element 'annotation', got {repr(root.tag)}")
         objects = root.findall("object")
         boxes = np.array([[_edge(path, entry, key) for key in _EDGES] for entry in objects], np.float32).reshape(-1, 4)
         boxes[:, :2] -= 1  # VOC counts pixels from 1, and its boxes hold the last pixel
@@ -118,9 +120,9 @@ def voc(folder: str | os.PathLike[str], *, classes: Sequence[str] = _CLASSES) ->
     >>> loader = Loader(ImageFiles("VOC2012/JPEGImages", targets=targets), 16, recipe)  # doctest: +SKIP
     """
     path = checked_path("folder", folder)
-    # A set has another order in every process, and so would the labels.
-    if isinstance(classes, (str, bytes, set, frozenset)) or not isinstance(classes, Iterable):
-        raise TypeError(f"classes must be a list of names, got {repr(classes)}")
+    # A set has another order in every process, and so would the labels. The values of a dict may be other labels.
+    if isinstance(classes, (str, bytes, set, frozenset, Mapping)) or not isinstance(classes, Iterable):
+        raise TypeError(f"classes must be a list of names, in the order of their labels, got {repr(classes)}")
     names = list(classes)
     if not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
         raise ValueError(f"classes must be different names, got {repr(names)}")

@@ -158,7 +158,7 @@ class Compose(TransformSequence):
         self, images: Any, *targets: Any, ids: Any = None, step: Any = None, layout: Any = None, **named_targets: Any
     ) -> Any:
         """The result of a call, without the hooks of a torch module."""
-        sample = call_sample(images, *targets, **named_targets)
+        sample = call_sample(images, *targets, layout=layout, **named_targets)
         if sample is images:
             return self._call(images, (), ids, step, layout)
         results = self._call(sample, tuple(sample), ids, step, layout)
@@ -270,7 +270,8 @@ class Compose(TransformSequence):
         The sentences about mistakes are ``report.warnings``. Runs the recipe, and waits for a device; the step stays as
         it is.
         """
-        sample, plans = call_sample(images, masks, boxes, keypoints, labels), self._fused_call.plans
+        sample = call_sample(images, masks, boxes, keypoints, labels, layout=layout)
+        plans = self._fused_call.plans
         return check_sample(self, plans, sample, step=self._step if step is None else step, ids=ids, layout=layout)
 
     @prefix_errors
@@ -293,7 +294,7 @@ class Compose(TransformSequence):
         recipe's last :class:`Normalize` is undone; other floats are stretched from their minimum and maximum if they
         are not in 0..1. Runs the recipe on all samples, as they may be mixed; the step stays as it is.
         """
-        sample = call_sample(images, masks, boxes, keypoints, labels)
+        sample = call_sample(images, masks, boxes, keypoints, labels, layout=layout)
         key = self._next_key(ids, self._step if step is None else step)
         transform = functools.partial(self._fused_call.transform, key=key, ids=ids, layout=layout)
         return before_and_after(self, parse_sample(sample), transform, n, layout)
@@ -307,6 +308,7 @@ class Compose(TransformSequence):
         [RandomInvert(p=0.5)]
         """
         remainder = Compose(transforms_after(self, first), self.seed, boxes=self.boxes, keypoints=self.keypoints)
+        remainder._seed, remainder._step = self._seed, self._step  # other processes replace a drawn seed
         remainder._first_position = self.first_position + self.draw_position_count - remainder.draw_position_count
         return remainder
 

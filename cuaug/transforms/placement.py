@@ -19,7 +19,10 @@ from ..crop_resize import crop, resize
 
 
 class Placement(NamedTuple):
-    """Integers on the host, which then allocates the results. A box has its result's size, or is the whole image."""
+    """Integers on the host, because the host allocates the results in these sizes.
+
+    A box has its result's size, or is the whole image.
+    """
 
     box: np.ndarray  # top, left, height, width; may reach beyond the image [N, 4]
     size: np.ndarray  # (H, W) of the result [N, 2]

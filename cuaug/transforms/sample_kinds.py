@@ -102,7 +102,7 @@ def is_class_number(value: Any, shape: tuple[int, ...]) -> bool:
     return (isinstance(value, int) and not isinstance(value, bool)) or (is_array(value) and not shape)
 
 
-def has_axes_of_labels(array: Any, images: Any) -> bool:
+def has_axes_of_labels(array: Any, images: Any, layout: str | None) -> bool:
     """Whether an array beside the images holds labels: [N], [N, classes], or one class number for a single image.
 
     The masks of a batch have three axes. An array [H, W] beside a batch counts as a mask, which is refused later.
@@ -113,5 +113,7 @@ def has_axes_of_labels(array: Any, images: Any) -> bool:
     if len(shape) != 2 or not hasattr(images, "__len__"):
         return len(shape) == 1
     images_shape = tuple(getattr(images, "shape", (len(images), *(None,) * 3)))
-    is_plane = shape in (images_shape[-2:], images_shape[-3:-1])
-    return len(images_shape) >= 4 and shape[0] == images_shape[0] and not is_plane
+    library = library_of(type(images))
+    channels_first = library is not None and library.channels_first if layout is None else not str(layout).endswith("C")
+    size = images_shape[-2:] if channels_first else images_shape[-3:-1]
+    return len(images_shape) >= 4 and shape[0] == images_shape[0] and shape != size

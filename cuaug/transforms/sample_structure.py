@@ -113,10 +113,10 @@ class ParsedSample:
 
 
 def named_sample(
-    images: Any, masks: Any = None, boxes: Any = None, keypoints: Any = None, labels: Any = None
+    images: Any, masks: Any, boxes: Any, keypoints: Any, labels: Any, layout: str | None
 ) -> dict[str, Any]:
     """The sample of a call whose targets are arguments. Labels may be in the place of the masks."""
-    if labels is None and has_axes_of_labels(masks, images):
+    if labels is None and has_axes_of_labels(masks, images, layout):
         masks, labels = None, masks
     # A data set calls `transforms(image, target)`: messages name the dict in the place of the masks so.
     masks_name = "target" if _is_detection_target(masks) else "masks"
@@ -132,10 +132,12 @@ def named_sample(
     return targets
 
 
-def call_sample(images: Any, masks: Any = None, boxes: Any = None, keypoints: Any = None, labels: Any = None) -> Any:
-    """The sample of a call with these arguments: `images` itself, of any structure, if there is no other."""
+def call_sample(
+    images: Any, masks: Any = None, boxes: Any = None, keypoints: Any = None, labels: Any = None, *, layout: str | None
+) -> Any:
+    """The sample of a call with these arguments: `images` itself, of any structure, if there are no targets."""
     targets = masks, boxes, keypoints, labels
-    return images if all(target is None for target in targets) else named_sample(images, *targets)
+    return images if all(target is None for target in targets) else named_sample(images, *targets, layout)
 
 
 def _is_detection_target(value: Any) -> bool:

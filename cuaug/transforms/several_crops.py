@@ -59,11 +59,15 @@ class TenCrop(Transform):
 class UniformTemporalSubsample(Transform):
     """Keep frames at equal distances: :func:`cuaug.transforms.functional.uniform_temporal_subsample`.
 
+    An array of four axes is one video, whose frames are along the first axis; for other transforms it is a batch.
+    Masks, boxes and keypoints are refused.
+
     Args:
         num_samples: The number of frames.
     """
 
     transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images",)
+    refused_kinds: ClassVar[tuple[str, ...]] = ("masks", "boxes", "keypoints")
 
     def __init__(self, num_samples: int) -> None:
         self.num_samples: int = _check.integer("num_samples", num_samples, 1)

@@ -66,19 +66,19 @@ class Transform:
     reads_layout: ClassVar[bool] = False  # `transform` gets the layout of the call's images as params["layout"]
     # `transform` gets and returns images in the layout of their library, and gets a target's kind as params["kind"].
     sets_layout: ClassVar[bool] = False
-
     makes_crops: ClassVar[bool] = False  # `transform` returns the crops of images in a tuple
 
     _recipe_base: ClassVar[Any] = None  # the nearest class whose objects a recipe runs, if any
-    _sample_methods: ClassVar[frozenset[str]] = frozenset()  # for whole samples, which subclasses of it define
+    # Methods for whole samples that classes below `_recipe_base` (without one: below `Transform`) define.
+    _sample_methods: ClassVar[frozenset[str]] = frozenset()
     _new_recipe: ClassVar[Callable[[list[Transform]], Transform]]  # `Compose`, set by compose.py
 
-    def __init_subclass__(cls, has_description: bool = True) -> None:
-        # Not registered: classes that torch_module derives from registered ones, and classes of users.
+    def __init_subclass__(cls, has_description: bool = True, **kwargs: Any) -> None:
         cls._recipe_base, cls._sample_methods = sample_methods.recipe_base(cls, Transform)
-        package = __name__.rpartition(".")[0]
-        is_in_package = torch_module.plain_class(cls) is cls and cls.__module__.startswith(f"{package}.")
-        if is_in_package and has_description:
+        if torch_module.plain_class(cls) is not cls:  # derived by torch_module, without the keywords of the plain class
+            return
+        super().__init_subclass__(**kwargs)
+        if has_description and cls.__module__.startswith(f"{__name__.rpartition('.')[0]}."):  # not a user's class
             registry.register(cls)
 
     def __new__(cls: type[_Transform], *args: Any, **kwargs: Any) -> _Transform:

@@ -164,6 +164,7 @@ def test_voc_gives_targets_by_stem(tmp_path):
 
 VOC_ERRORS = {
     "a.xml must be XML": "<annotation>",
+    "a.xml must have the root element 'annotation', got 'html'": "<html><body>404</body></html>",
     "a.xml must not declare a document type": '<!DOCTYPE a [<!ENTITY e "dog">]><annotation>&e;</annotation>',
     "a.xml must have numbers as 'xmax' of each object, got None": VOC.replace("<xmax>30</xmax>", ""),
     "a.xml must have numbers as 'ymin' of each object, got 'nan'": VOC.replace("<ymin>6<", "<ymin>nan<"),
@@ -241,9 +242,18 @@ WRONG_ARGUMENTS = {
     "cuaug.data.coco: path must be a path, got int": lambda folder: coco(3),
     "cuaug.data.coco: masks must be True or False, got 'yes'": lambda folder: coco(folder / "a.json", masks="yes"),
     "cuaug.data.voc: folder must be a path, got NoneType": lambda folder: voc(None),
-    "cuaug.data.voc: classes must be a list of names, got 'cat'": lambda folder: voc(folder, classes="cat"),
-    "cuaug.data.voc: classes must be a list of names, got 3": lambda folder: voc(folder, classes=3),
-    "cuaug.data.voc: classes must be a list of names, got {'cat'}": lambda folder: voc(folder, classes={"cat"}),
+    "cuaug.data.voc: classes must be a list of names, in the order of their labels, got 'cat'": lambda folder: voc(
+        folder, classes="cat"
+    ),
+    "cuaug.data.voc: classes must be a list of names, in the order of their labels, got 3": lambda folder: voc(
+        folder, classes=3
+    ),
+    "cuaug.data.voc: classes must be a list of names, in the order of their labels, got {'cat'}": lambda folder: voc(
+        folder, classes={"cat"}
+    ),
+    "cuaug.data.voc: classes must be a list of names, in the order of their labels, got {'cat': 7}": lambda folder: voc(
+        folder, classes={"cat": 7}
+    ),
     r"cuaug.data.voc: classes must be different names, got \['cat', 'cat'\]": lambda folder: voc(
         folder, classes=["cat", "cat"]
     ),

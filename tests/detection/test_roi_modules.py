@@ -202,3 +202,18 @@ def test_multi_scale_roi_align_takes_canonical_scale_and_level():
 def test_roi_modules_reject_invalid_arguments(message, call):
     with pytest.raises(ValueError, match=r"^cuaug\.[\w.]+: .*" + message):
         call(maps())
+
+
+class Tagged:
+    """A mixin whose subclasses have a keyword."""
+
+    def __init_subclass__(cls, tag=None):
+        cls.tag = tag
+
+
+class TaggedPool(ops.RoIPool, Tagged, tag=3):
+    pass
+
+
+def test_roi_modules_subclass_with_other_bases_initialises_them():
+    assert (TaggedPool.tag, TaggedPool(2, 1.0).tag) == (3, 3)

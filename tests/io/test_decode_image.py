@@ -78,6 +78,14 @@ def test_decode_image_grey_pnm_of_16_bits_keeps_upper_bits(kind):
         cio.decode_image(file)
 
 
+def test_decode_image_tiff_of_12_bits_keeps_upper_bits():
+    data = bytes([0x00, 0x00, 0x10, 0x80, 0x0F, 0xFF])  # 0, 16, 2048, 4095
+    tags = {256: 4, 257: 1, 258: 12, 259: 1, 262: 1, 273: 8, 277: 1, 278: 1, 279: len(data)}
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
+    file = b"II*\0" + struct.pack("<I", 14) + data + struct.pack("<H", len(tags)) + entries + bytes(4)
+    assert cio.decode_image(file, color="gray").ravel().tolist() == [0, 1, 128, 255]
+
+
 def test_decode_image_checks_strict_for_every_format():
     for file in (JPEG_FILE, b"P6 1 1 255 abc"):
         with pytest.raises(TypeError, match="strict must be True or False, got 3"):
@@ -90,11 +98,15 @@ def test_decode_image_first_frame_of_gif():
     assert np.array_equal(cio.decode_image(file), np.full((9, 7, 3), 30))
 
 
-def test_decode_image_exif():
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("name", ["PNG", "TIFF", "TIFF, LZW", "WEBP"])
+def test_decode_image_exif(name, orientation):
     exif = Image.Exif()
-    exif[0x0112] = 6
-    file = encoded(Image.fromarray(PHOTO), "PNG", exif=exif)
-    assert np.array_equal(cio.decode_image(file, orient=True), np.rot90(PHOTO, -1))
+    exif[0x0112] = orientation
+    file = encoded(Image.fromarray(PHOTO), name.split(",")[0], exif=exif, **LOSSLESS[name])
+    expected = PHOTO.swapaxes(0, 1) if orientation >= 5 else PHOTO
+    expected = expected[:: -1 if orientation in (3, 4, 7, 8) else 1, :: -1 if orientation in (2, 3, 6, 7) else 1]
+    assert np.array_equal(cio.decode_image(file, orient=True), expected)
     assert np.array_equal(cio.decode_image(file), PHOTO)
 
 

@@ -96,6 +96,32 @@ def test_migrate_edits_calls_of_albumentations(call, expected):
 
 
 @pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ("\n    FLIP,  # keep\n    LAST", "\n    FLIP,  # keep\n"),
+        ("\n    FLIP,  # keep\n    LAST,", "\n    FLIP,  # keep\n"),
+        ("\n    FLIP,  # keep, and this,\n    LAST\n", "\n    FLIP,  # keep, and this,\n"),
+        ("\nFLIP,  # keep,\nLAST", "\nFLIP,  # keep,\n"),
+        ("  # keep\n    LAST", "  # keep\n"),
+        ("\n    FLIP,\n    LAST\n", "\n    FLIP,\n"),
+        ("\n    FLIP  # keep\n    , LAST", "\n    FLIP  # keep\n    "),
+        ("\n    LAST  # last\n    , FLIP", "\nFLIP"),
+        ("(LAST), FLIP", "FLIP"),
+        ("FLIP, ((  # last\n    LAST  # last\n))", "FLIP"),
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_migrate_removes_entries_of_every_form(entries, expected, newline):
+    """In a recipe, whose comments are counted, and in a list before it."""
+    for code in ("t = X.Compose([{}])", "entries = [{}]\nt = X.Compose(entries)"):
+        source = f"import albumentations as X\n{code.format(entries)}\n".replace("\n", newline)
+        text = migrate(source.replace("FLIP", "X.HorizontalFlip(p=1)").replace("LAST", "X.ToTensorV2()")).text
+        compile(text, "", "exec")
+        result = f"from cuaug import transforms as X\n{code.format(expected)}\n".replace("\n", newline)
+        assert text == result.replace("FLIP", "X.RandomHorizontalFlip(1)")
+
+
+@pytest.mark.parametrize(
     ("call", "expected"),
     [
         ("X.Resize(8, interpolation=3)", 'X.Resize(8, interpolation="bicubic")'),

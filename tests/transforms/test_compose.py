@@ -263,6 +263,8 @@ def test_compose_after_has_the_draws_of_the_whole_recipe():
         assert_equal(remainder(batch, step=0), expected)
         assert remainder.first_position == 2
     assert (aug.after(4).transforms, aug.after(4).first_position) == ([], 4)
+    aug.load_state_dict({"seed": 3, "step": 5})
+    assert_equal(aug.after(2)(batch), aug(batch))
     for first, rule in ((5, "at most 4"), (-1, "at least 0")):
         with pytest.raises(ValueError, match=rf"cuaug\.transforms\.Compose\.after: first must be {rule}, got {first}"):
             aug.after(first)

@@ -122,6 +122,27 @@ def test_compose_video_masks_follow_frames():
 
 
 @pytest.mark.parametrize(
+    ("library", "layout", "shape"),
+    [
+        ("numpy", None, (8, 9, 8, 3)),
+        ("numpy", "NCHW", (8, 3, 9, 8)),
+        ("torch", None, (3, 3, 9, 8)),
+        ("torch", "NHWC", (8, 9, 8, 3)),
+    ],
+)
+def test_compose_labels_of_any_number_of_classes_are_no_mask(library, layout, shape):
+    """Also of as many classes as the images have channels, rows or columns."""
+    batch, aug = put(np.zeros(shape, np.uint8), (library, "cpu")), T.Compose([T.RandomHorizontalFlip(1.0)])
+    for classes in (*shape[1:], 4):
+        labels = put(np.eye(shape[0], classes), (library, "cpu"))
+        _, result = aug(batch, labels, layout=layout)
+        assert_equal(to_numpy(result), to_numpy(labels))
+    one_mask = put(np.zeros((9, 8)), (library, "cpu"))
+    with pytest.raises(ValueError, match=r"masks (must be one mask|at .* must hold)"):
+        aug(put(np.zeros((9, *shape[1:]), np.uint8), (library, "cpu")), one_mask, layout=layout)
+
+
+@pytest.mark.parametrize(
     ("masks", "error", "message"),
     [
         (noise((5, 23, 16)), ValueError, r"masks must be one mask.*\(23, 17\), got shape \(5, 23, 16\)"),

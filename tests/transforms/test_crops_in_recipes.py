@@ -132,6 +132,20 @@ def test_crops_keep_the_draws_of_their_images_after_a_function():
         assert_equal(result, alone(255 - crop, step=2))
 
 
+@pytest.mark.parametrize("kind", ["masks", "boxes", "keypoints"])
+def test_uniform_temporal_subsample_refuses_targets_of_frames(kind):
+    video = noise((1, 6, 11, 9, 3))
+    target = {"masks": video[..., 0], "boxes": np.ones((1, 6, 4)), "keypoints": np.ones((1, 6, 2))}[kind]
+    recipe = T.Compose([T.UniformTemporalSubsample(3)])
+    with pytest.raises(
+        TypeError, match=rf"UniformTemporalSubsample: {kind} must not be given, got some at \['{kind}'\]"
+    ):
+        recipe({"image": video, kind: target}, layout="NTHWC")
+    result, label = recipe((video, [4]), layout="NTHWC")
+    assert_equal(result, video[:, [0, 2, 5]])
+    assert label == [4]
+
+
 @pytest.mark.parametrize("sample", [noise((11, 9, 3)), noise((2, 11, 9, 3)), {"image": noise((2, 11, 9, 3))}])
 def test_crops_are_plain_tuples_for_users(sample):
     """Trees of torch and JAX contain no classes derived from tuple."""

@@ -181,6 +181,15 @@ print(aug.seed == parent_seed)
     assert python(program) == ("True True True True\nTrue", "")
 
 
+def test_compose_after_without_seed_draws_anew_in_pool():
+    program = """
+from helpers.process_draws import pool_results, recipe
+if __name__ == "__main__":
+    print(len(set(pool_results("fork", recipe().after(0)))))
+"""
+    assert python(program) == ("32", "")
+
+
 def test_transform_draws_anew_in_pool():
     """A transform alone is a recipe without a seed."""
     program = """

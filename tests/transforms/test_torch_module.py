@@ -1,6 +1,7 @@
 """A recipe is a torch module if torch is imported, and does not need torch."""
 
 import copy
+from typing import Generic, TypeVar
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from tables.transforms import INSTANCES
 
 from cuaug import transforms as T
 from cuaug.transforms import transform as transform_module
+
+Value = TypeVar("Value")
 
 
 def test_compose_is_a_torch_module():
@@ -211,3 +214,26 @@ def test_forward_hooks_of_torch_run(transform, calls):
     handle.remove()
     transform(images)
     assert events[-1] is True
+
+
+class Tagged:
+    """A mixin whose subclasses have a keyword."""
+
+    def __init_subclass__(cls, tag=None):
+        cls.tag = tag
+
+
+class TaggedInvert(T.RandomInvert, Tagged, tag=3):
+    pass
+
+
+class GenericInvert(T.RandomInvert, Generic[Value]):
+    pass
+
+
+def test_transforms_subclass_with_other_bases_initialises_them():
+    assert (TaggedInvert.tag, TaggedInvert(1.0).tag) == (3, 3)
+    assert GenericInvert[int].__origin__ is GenericInvert
+    for transform in (TaggedInvert(1.0), GenericInvert(1.0), GenericInvert[int](1.0)):
+        assert isinstance(transform, torch.nn.Module)
+        assert int(transform(torch.zeros(1, 4, 5)).sum()) == 20
