@@ -261,7 +261,9 @@ def test_benchmark_compare_host_has_the_calls_of_the_tables(load, monkeypatch):
         result = call()
         image = result["image"] if isinstance(result, dict) else result
         assert isinstance(image, np.ndarray) == name.endswith("NumPy"), name
-    assert set(host_calls.function_calls(None, None, None)) <= set(host_calls.batch_calls("cpu")) & set(calls)
+    batch_calls = host_calls.batch_calls("cpu")
+    assert set(host_calls.function_calls(None, None, None)) <= set(batch_calls) & set(calls)
+    assert batch_calls["box_iou"]().shape == (64, 64)
     pairs = [[0.5, 10.0, 5.0], [0.6, 10.0, 6.0]]
     row = {"name": "hflip", "ratios": [0.5, 0.6], "before_us": 10.0, "after_us": 5.0}
     assert compare_host.as_row("hflip", pairs) == row
