@@ -53,14 +53,15 @@ DATASETS = {
 
 
 @pytest.mark.parametrize("message", DATASETS)
-def test_loader_refuses_datasets_with_wrong_labels_or_missing_methods(files, message):
+def test_loader_refuses_datasets_with_wrong_labels_or_without_target(files, message):
     with pytest.raises((TypeError, ValueError), match=f"^{message}"):
         Loader(Encoded(files[:6], **DATASETS[message]), 4, [T.Resize((8, 8))])
-    without = types.SimpleNamespace(read=lambda indices, threads: [])
-    with pytest.raises(
-        TypeError, match=f"^cuaug.data.Loader: source must have {MEMBERS}, got one without name, labels, __len__$"
-    ):
-        Loader(without, 4)
+
+
+def test_loader_names_the_members_that_a_dataset_lacks():
+    source = types.SimpleNamespace(read=lambda indices, threads: [])
+    with pytest.raises(TypeError, match=f"source must have {MEMBERS}, got one without name, labels, __len__$"):
+        Loader(source, 4)
 
 
 @pytest.mark.parametrize("cache", [None, "memory"])
