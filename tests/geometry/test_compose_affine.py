@@ -52,7 +52,7 @@ def test_compose_affine_of_many_matrices_has_the_precision_of_its_arrays(dtype):
 def test_compose_affine_of_many_matrices_is_rounded_once(library, position):
     """In the library of the one array, which may be after the first product. The others are float64 on the host."""
     maps = list(seeded("products").normal(0, 9, (8, 2, 3)))
-    maps[position] = maps[position].astype("f4").repeat(4, 0).reshape(2, 4, 3).swapaxes(0, 1)
+    maps[position] = np.stack([maps[position]] * 4).astype("f4")
     exact = cuaug.compose_affine(*(matrix.astype("f8") for matrix in maps))
     arguments = [matrix.tolist() for matrix in maps]
     arguments[position] = put(maps[position], library, "float32")
