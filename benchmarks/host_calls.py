@@ -94,8 +94,11 @@ def batch_calls(device: str) -> Calls:
     }
     for name, transforms in (recipes | small_recipes()).items():
         calls[name] = functools.partial(T.Compose(transforms, seed=1), images)
-    masks, boxes = images[:, 0].contiguous(), torch.tensor([4.0, 4.0, 20.0, 20.0], device=device).repeat(8, 20, 1)
-    targets = {"labels": torch.arange(8, device=device), "masks": masks, "boxes": boxes}
+    targets = {
+        "labels": torch.arange(8, device=device),
+        "masks": images[:, 0].contiguous(),
+        "boxes": torch.tensor([4.0, 4.0, 20.0, 20.0], device=device).repeat(8, 20, 1),
+    }
     for name, target in targets.items():
         aug, sample = T.Compose(recipes["crop, flip, normalize"], seed=1), {"images": images, name: target}
         calls[f"crop, flip, normalize, with {name}"] = functools.partial(aug, sample)

@@ -6,7 +6,9 @@ needs torchvision. A test compares the tables with the two packages.
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
 from collections.abc import Callable, Mapping
 
 import torchvision_names
@@ -102,5 +104,7 @@ def page_with_tables(page: str) -> str:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT / "tests"))
+    importlib.import_module("helpers.torchvision").define_missing_operators()
     for page_name in TABLES:
         (ROOT / page_name).write_text(page_with_tables(page_name))

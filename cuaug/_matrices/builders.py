@@ -92,6 +92,13 @@ class Builder:
             self.plans[key] = plan
         return plan.run(addresses)
 
+    def result(self, inputs: Inputs) -> Any:
+        """The result for described inputs. For builders without rules."""
+        if inputs.device < 0:
+            return self._run_loop(None, (), inputs)
+        plan, addresses, _ = self._plan(None, inputs, (None,) * len(inputs.numbers))
+        return plan.run(addresses)
+
     def _domains(self, count: int) -> tuple[Domain, ...]:
         return self.domains[:count] + self.domains[-1:] * (count - len(self.domains))
 

@@ -13,7 +13,9 @@ import numpy as np
 
 from .._arrays import convert, small_matrices
 from .._arrays.convert import is_host
+from .._arrays.cupy_library import CUPY
 from .._arrays.descriptor import ArrayDescriptor, contiguous_strides
+from .._arrays.dlpack_library import DLPackLibrary
 from .._arrays.numpy_library import NUMPY
 from .._arrays.protocol import Library
 from .._arrays.registry import library_of, result_library
@@ -53,6 +55,11 @@ class Inputs(NamedTuple):
     device: int
     dtype: str  # "float32" or "float64"
 
+    def for_intermediate(self, numbers: list[SampleNumbers]) -> Inputs:
+        """Some of the inputs, for a float64 result that is an input again: JAX may have no float64 arrays."""
+        library = CUPY if isinstance(self.library, DLPackLibrary) else self.library
+        return self._replace(numbers=numbers, library=NUMPY if self.device < 0 else library, dtype="float64")
+
 
 class _Array(NamedTuple):
     """An input whose strides in the record depend on the batch."""
@@ -88,6 +95,11 @@ def describe_inputs(values: Mapping[str, Any], domains: Sequence[Domain]) -> Inp
     batch = _broadcast(tuple(values), tuple(batches))
     numbers = [_pack(entry, batch) if isinstance(entry, _Array) else entry for entry in inputs]
     return Inputs(numbers, batch, library, device, dtype)
+
+
+def result_input(result: Any, batch: tuple[int, ...]) -> SampleNumbers:
+    """The result of a builder, as an input of a call with the same batch."""
+    return _pack(_Array(convert.describe(result), len(batch), result), batch)
 
 
 def _plain_numbers(value: Any, domain: Domain) -> SampleNumbers | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._arrays import scalar_matrices, small_matrices
+from .._arrays import autograd, scalar_matrices
 from .._arrays.small_matrices import MATRIX
 from .._program.records import MAX_BUILDER_INPUTS
 from .builders import AFFINE_MATRIX, COMPOSITION, ROTATION_MATRIX
+from .inputs import Domain, describe_inputs, result_input
 
 
 def rotation_matrix(angle: Any, scale: Any, center: Any) -> Any:
@@ -28,11 +29,11 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
 def composition(maps: Sequence[Any]) -> Any:
     """`cuaug.compose_affine`: a builder multiplies up to five matrices, so more take several calls."""
     values = {f"M[{i}]": matrix for i, matrix in enumerate(maps)}
-    names = list(values)
-    if len(names) > MAX_BUILDER_INPUTS:  # in the result's dtype: that of a product must not depend on its own matrices
-        arrays = small_matrices.broadcast_arguments(**{name: (matrix, MATRIX) for name, matrix in values.items()})
-        values = dict(zip(names, arrays, strict=True))
-    while len(names) > MAX_BUILDER_INPUTS:
-        head, names = names[:MAX_BUILDER_INPUTS], names[MAX_BUILDER_INPUTS - 1 :]
-        values[names[0]] = COMPOSITION(**{name: values[name] for name in head})
-    return COMPOSITION(**{name: values[name] for name in names})
+    if len(maps) <= MAX_BUILDER_INPUTS or autograd.must_see_operations(*maps):
+        return COMPOSITION(**values)  # the formula multiplies any number of matrices
+    inputs = describe_inputs(values, (Domain(MATRIX),) * len(maps))
+    while len(inputs.numbers) > MAX_BUILDER_INPUTS:
+        head, tail = inputs.numbers[:MAX_BUILDER_INPUTS], inputs.numbers[MAX_BUILDER_INPUTS:]
+        product = COMPOSITION.result(inputs.for_intermediate(head))
+        inputs = inputs._replace(numbers=[result_input(product, inputs.batch), *tail])
+    return COMPOSITION.result(inputs)

@@ -305,7 +305,8 @@ def _checked_dataset(source: Any) -> Dataset:
     missing = [name for name in ("name", "labels", "__len__") if not hasattr(source, name)]
     missing += ["target"] if has_targets and not hasattr(source, "target") else []
     if missing:
-        raise TypeError(f"source must have read, name, labels and a length, got one without {', '.join(missing)}")
+        rule = "read, name, labels and a length, and target if it has targets"
+        raise TypeError(f"source must have {rule}, got one without {', '.join(missing)}")
     return source
 
 

@@ -1,5 +1,7 @@
 """`Loader` with a dataset of the user's own: what it may return, and the messages for what it may not."""
 
+import types
+
 import numpy as np
 import pytest
 
@@ -40,21 +42,26 @@ def test_loader_labels_of_a_dataset_are_arrays_of_any_library_or_lists(files):
     assert weights[1].tolist() == [[0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]
 
 
+MEMBERS = "read, name, labels and a length, and target if it has targets"
 DATASETS = {
     r"cuaug.data.Loader: source.labels must be numbers, one for each of 6 images, got int64 of shape \(5,\)": {
         "labels": [0] * 5
     },
     "cuaug.data.Loader: source.labels must be numbers, .*, got <U1 of shape": {"labels": ["a"] * 6},
-    "cuaug.data.Loader: source must have read, name, labels and a length, got one without target": {
-        "targets": [{"boxes": []}] * 6
-    },
+    f"cuaug.data.Loader: source must have {MEMBERS}, got one without target$": {"targets": [{"boxes": []}] * 6},
 }
 
 
 @pytest.mark.parametrize("message", DATASETS)
-def test_loader_refuses_datasets_with_wrong_labels_or_missing_methods(files, message):
+def test_loader_refuses_datasets_with_wrong_labels_or_without_target(files, message):
     with pytest.raises((TypeError, ValueError), match=f"^{message}"):
         Loader(Encoded(files[:6], **DATASETS[message]), 4, [T.Resize((8, 8))])
+
+
+def test_loader_names_the_members_that_a_dataset_lacks():
+    source = types.SimpleNamespace(read=lambda indices, threads: [])
+    with pytest.raises(TypeError, match=f"source must have {MEMBERS}, got one without name, labels, __len__$"):
+        Loader(source, 4)
 
 
 @pytest.mark.parametrize("cache", [None, "memory"])

@@ -23,7 +23,7 @@ if __name__ == "__main__":
     folder.mkdir(parents=True, exist_ok=True)
     files = [
         *base_files(),
-        *(random_jpeg(rng, (50, 70), samplings, restart=i % 2) for i, samplings in enumerate(SAMPLINGS_OF_FILES * 2)),
+        *(random_jpeg(rng, (50, 70), s, restart=restart) for restart in (0, 1) for s in SAMPLINGS_OF_FILES),
     ]
     for number, file in enumerate(files):
         (folder / f"{number:02}.jpg").write_bytes(file)

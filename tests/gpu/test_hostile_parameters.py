@@ -1,6 +1,6 @@
 """Hostile parameters for images on a GPU: host values may be rejected, values of a device are not read.
 
-Those must be harmless. ``sanitize.py`` reports a write outside an array.
+Values of a device must be harmless. ``sanitize.py`` reports a write outside an array.
 """
 
 import pytest

@@ -16,6 +16,7 @@ from helpers.arrays import (
     REVERSED_VIEWS,
     SHAPE,
     VIEWS,
+    Exporter,
     every_backend,
     images,
     noise,
@@ -33,20 +34,18 @@ BATCH = noise()
 FLIPPED = np.ascontiguousarray(BATCH[:, :, ::-1])
 
 
-class Exporter:
-    """An array that offers DLPack alone, and records the options of each export."""
+class RecordingExporter(Exporter):
+    """Records the options of each export."""
 
     def __init__(self, array, versioned=True):
-        self.array, self.versioned, self.export_options = array, versioned, []
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
+        super().__init__(array)
+        self.versioned, self.export_options = versioned, []
 
     def __dlpack__(self, **options):
         self.export_options.append(options)
         if not self.versioned and "max_version" in options:
             raise TypeError("__dlpack__() got an unexpected keyword argument 'max_version'")
-        return self.array.__dlpack__(**options)
+        return super().__dlpack__(**options)
 
 
 @every_backend
@@ -61,7 +60,7 @@ def test_op_result_has_library_and_device_of_images(backend):
 @pytest.mark.parametrize("versioned", [True, False])
 @pytest.mark.parametrize("make", [lambda: BATCH.copy(), lambda: torch.from_numpy(BATCH.copy())])
 def test_op_accepts_dlpack_objects(make, versioned):
-    exporter = Exporter(make(), versioned)
+    exporter = RecordingExporter(make(), versioned)
     result = cuaug.hflip(exporter, layout="NHWC")
     assert exporter.export_options
     assert_equal(np.from_dlpack(result), FLIPPED)
@@ -102,7 +101,7 @@ def test_describe_equals_dlpack(view, backend):
 
 
 def test_op_dlpack_host_array_is_exported_without_stream():
-    exporter = Exporter(BATCH.copy())
+    exporter = RecordingExporter(BATCH.copy())
     cuaug.hflip(exporter)
     assert exporter.export_options
     assert all(options.get("stream") is None for options in exporter.export_options)

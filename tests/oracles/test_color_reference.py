@@ -64,8 +64,9 @@ def test_reference_autocontrast_equals_torch_and_pillow():
 
 def test_reference_equalize_equals_pillow():
     ops, pillow = pytest.importorskip("PIL.ImageOps"), pytest.importorskip("PIL.Image")
-    for shape, top in (((17, 11, 3), 255), ((61, 47, 3), 255), ((61, 47, 3), 90), ((300, 200, 3), 3), ((16, 16, 3), 9)):
-        image = (noise((1, *shape))[0] // (256 // (top + 1))).astype(np.uint8)
+    sizes = ((17, 11, 1), (61, 47, 1), (61, 47, 2), (300, 200, 64), (16, 16, 25))
+    for height, width, divisor in sizes:
+        image = (noise((1, height, width, 3))[0] // divisor).astype(np.uint8)
         expected = np.asarray(ops.equalize(pillow.fromarray(image)))
         np.testing.assert_array_equal(reference_color.equalize(image.astype(float), max_value=255), expected)
 

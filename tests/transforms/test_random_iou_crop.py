@@ -22,14 +22,17 @@ def test_random_iou_crop_removes_objects_whose_centres_are_outside():
         assert 0 < len(labels) < 5
         assert len(objects["boxes"]) == len(objects["masks"]) == len(labels)
         assert crop.shape[-2:] == objects["masks"].shape[-2:]
-        masks, is_window = target["masks"][labels], False
+        masks, low, high = target["masks"][labels], target["boxes"][:, :2], target["boxes"][:, 2:]
+        labels_in_windows = []
         for top in range(37 - crop.shape[1] + 1):
             for left in range(51 - crop.shape[2] + 1):
                 rows, columns = slice(top, top + crop.shape[1]), slice(left, left + crop.shape[2])
-                is_window |= torch.equal(image[:, rows, columns], crop) and torch.equal(
-                    masks[:, rows, columns], objects["masks"]
-                )
-        assert is_window
+                if torch.equal(image[:, rows, columns], crop):
+                    assert torch.equal(masks[:, rows, columns], objects["masks"])
+                    offsets = (low + high) / 2 - torch.tensor([left, top])
+                    is_inside = ((offsets > 0) & (offsets < torch.tensor(crop.shape[:0:-1]))).all(1)
+                    labels_in_windows.append(target["labels"][is_inside].tolist())
+        assert labels_in_windows == [labels]
 
 
 def test_random_iou_crop_overlaps_a_box_as_its_options_say():
@@ -58,8 +61,12 @@ def test_random_iou_crop_overlaps_a_box_as_its_options_say():
 def test_random_iou_crop_without_possible_crop_leaves_the_image():
     image, target = detection()
     none = {"boxes": target["boxes"][:0], "labels": target["labels"][:0]}
-    assert T.RandomIoUCrop()(image, none)[0].shape == image.shape
-    assert T.RandomIoUCrop(sampler_options=[0.9], trials=1)(image, none)[0].shape == image.shape
+    assert torch.equal(T.RandomIoUCrop()(image, none)[0], image)
+    unreachable = T.RandomIoUCrop(0.3, 0.4, sampler_options=[0.99], trials=1)
+    result, objects = unreachable(image, target)
+    assert torch.equal(result, image)
+    for name in ("boxes", "labels", "masks"):
+        assert torch.equal(objects[name], target[name])
     with pytest.raises(TypeError, match=r"^cuaug.transforms.RandomIoUCrop: the sample must have boxes, got none"):
         T.RandomIoUCrop()(image)
 
