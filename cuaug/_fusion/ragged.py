@@ -105,7 +105,7 @@ def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefi
         return None
     if any(column.max_value is not None for column in columns):  # `program.rescale_draw` rescales no sample arguments
         return None
-    _resize_without_warp(recipe)
+    _resize_in_one_pass(recipe)
     if len(maps) > 1 and len(plan_passes(recipe, dtype, size, recipe.channels)) > 1:
         return None
     column_indices = {id(column): i for i, column in enumerate(columns)}
@@ -127,14 +127,17 @@ def use_sample_arguments(recipe: Recipe) -> None:
     offset = 0
     for instruction in _instructions(recipe):
         instruction.sample_arguments_offset, offset = offset, offset + len(instruction.arguments)
-    _resize_without_warp(recipe)
+    _resize_in_one_pass(recipe)
 
 
-def _resize_without_warp(recipe: Recipe) -> None:
-    """The warp kernel cannot reduce more than twofold, as some of the sizes may need."""
+def _resize_in_one_pass(recipe: Recipe) -> None:
+    """Resizes, with the padding after them, by a kernel that takes any size.
+
+    The warp kernel cannot reduce more than twofold, as some of the sizes may need.
+    """
     for op in recipe.ops:
         if isinstance(op, Resize):
-            op.fits_warp = False
+            op.fits_warp, op.joins_padding = False, True
 
 
 def argument_columns(recipe: Recipe) -> np.ndarray:

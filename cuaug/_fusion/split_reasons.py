@@ -142,11 +142,8 @@ def _mean_ends_pass(pass_: Pass, op: Pointwise) -> bool:
 
 
 def _after_resize_reason(op: CoordinateMap, resize: Resize, maps: Sequence[CoordinateMap]) -> str:
-    """`maps`: those after the resize. A border must begin at the edges of the whole resized image.
-
-    The warp kernel resizes without border.
-    """
-    if not op.pixel_aligned or (op.reads_border and resize.fits_warp):
+    """`maps`: those after the resize. A border must begin at the edges of the whole resized image."""
+    if not op.pixel_aligned or (op.reads_border and not resize.joins_padding):
         return "an antialiased resize comes before"
     if op.reads_border and (op.border != "constant" or not all(other.flip_axis for other in maps)):
         return f"a border ({op.border}) around the canvas at this point"

@@ -20,7 +20,11 @@ from cuaug._program import sources
 from cuaug.transforms import placement
 
 SIZES = [(33, 41), (61, 31), (9, 101), (90, 60)]
-NEW_SIZES = {"reduced": [(20, 70), (70, 20), (5, 9), (1, 2)], "enlarged": [(33, 43), (120, 70), (31, 133), (91, 150)]}
+NEW_SIZES = {
+    "reduced": [(20, 70), (70, 20), (5, 9), (1, 2)],
+    "enlarged": [(33, 43), (120, 70), (31, 133), (91, 150)],
+    "columns": [(20, 1), (61, 1), (1, 1), (8, 1)],
+}
 
 
 @pytest.mark.parametrize("antialias", [True, False])

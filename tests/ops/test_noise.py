@@ -3,11 +3,13 @@
 import random
 
 import numpy as np
+import pytest
 from helpers.arrays import every_backend, from_layout, noise, put, to_layout
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from tables import color_reference
 
 import cuaug
+from cuaug import transforms as T
 
 
 @every_backend
@@ -45,6 +47,18 @@ def test_gaussian_noise_depends_on_seed_step_id_and_position(backend):
         assert np.abs(np.corrcoef(other.ravel(), reference.ravel())[0, 1]) < 0.05
     by_sample = reference.reshape(4, -1)
     assert np.abs(np.corrcoef(by_sample) - np.eye(4)).max() < 0.15  # 4.4 standard deviations of 858 pairs
+
+
+@every_backend
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("channels", [3, 5, 6, 7])
+def test_gaussian_noise_after_a_warp_is_that_of_the_cpu(backend, layout, channels):
+    """The last group of channels may have fewer than the kernel's four, each of which has noise of its own."""
+    recipe = T.Compose([T.RandomCrop((30, 29), padding=4, padding_mode="reflect"), T.GaussianNoise(0.0, 0.2)], seed=3)
+    grey = np.full((3, 31, 33, channels), 0.5, np.float32)
+    actual = recipe(put(to_layout(grey, layout), backend), step=1, layout=layout)
+    close = Tolerance(absolute=1e-6, reason="float32")
+    assert_equal(from_layout(to_numpy(actual), layout), recipe(grey, step=1, layout="NHWC"), tolerance=close)
 
 
 @every_backend

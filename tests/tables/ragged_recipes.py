@@ -66,6 +66,8 @@ RECIPES = {
     "some rotated, crop": ([T.RandomApply([T.RandomRotation(50)], 0.5), T.RandomCrop(12)], LARGE, 1),
     "bicubic affine, crop": ([T.RandomAffine(30, interpolation="bicubic"), T.RandomCrop(12)], LARGE, 1),
     "antialiased resize by a side, padded": ([T.Resize(12), T.Pad(2), T.CenterCrop(10)], SIZES, 1),
+    "padded crop of a resize": ([T.Resize(13, "area"), *FLIPS, T.Pad(9, fill=70), T.RandomCrop((24, 22))], SIZES, 1),
+    "resized crop, padded": ([T.RandomResizedCrop((9, 12)), T.Pad((2, 0, 5, 4), fill=(9, 1, 50)), *FLIPS], SIZES, 1),
     # Images that have to be padded first need one more batch.
     "centre": ([T.CenterCrop((15, 12)), T.RandomRotation(20)], SIZES, 2),
     "crop, padded if needed": ([T.RandomCrop((15, 12), pad_if_needed=True)], SIZES, 2),

@@ -33,6 +33,7 @@ struct TileStore {
     const Patches patches;
     int band;                      // counted from the tile's first
     int y;                         // the lane's row in the band, counted from the tile's first row
+    const int channels;            // that exist, which may be fewer than K with Strided
     const int lane_row, end_band;  // in bands from `end_band` on the lane's row lies beyond the tile
     bool is_inside;                // the row of the current band lies in the tile
     const int word_end_bands[2];   // in bands before word_end_bands[i] the lane may store all of its word i
@@ -59,6 +60,7 @@ struct TileStore {
           offset(channel_offset_array(block.args.out.c_stride, block.region().channels)),
           patches(patch_store()),
           band(block.warp_index >> (width > 32)),
+          channels(is_same_v<OutLayout, Strided> ? min(K, block.region().channels) : K),
           lane_row(block.lane >> 3),
           end_band((rows - lane_row + 3) >> 2),
           word_end_bands{word_end_band(C::stores_via_shared ? 3 : element_column<Out>(elements_per_word<Out> - 1)),
@@ -117,7 +119,7 @@ struct TileStore {
     void write(int x, const WordPixel<Out, K>& pixel) const {
         if (is_inside && store_column + x < width)
             for (int k = 0; k < K; ++k)
-                store_as(out + offset.items[k] + element_of_column(x), to_raw_pixel(pixel).c[k]);
+                if (k < channels) store_as(out + offset.items[k] + element_of_column(x), to_raw_pixel(pixel).c[k]);
     }
 
     // Takes pixel j of the lane's four.
