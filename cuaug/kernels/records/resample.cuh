@@ -65,8 +65,12 @@ struct AxisRange {
 // The part of pixels begin .. end - 1 of the window that lies in the resized box; begin == end if there is none.
 inline AxisRange range_in_box(const AxisWindow& window, int begin, int end) {
     const long long box_begin = -static_cast<long long>(window.first), box_end = box_begin + window.box_size,
-                    first = box_begin < begin ? begin : box_begin < end ? box_begin : end,
-                    last = box_end < first ? first : box_end < end ? box_end : end;
+                    first = box_begin < begin ? begin
+                            : box_begin < end ? box_begin
+                                              : end,
+                    last = box_end < first ? first
+                           : box_end < end ? box_end
+                                           : end;
     return {static_cast<int>(first), static_cast<int>(last)};
 }
 
