@@ -98,18 +98,10 @@ class RandomZoomOut(SizeTransform):
 
 
 class SizeJitter(SizeTransform, has_description=False):
-    """Resizes the whole image.
-
-    A `SizePart` runs it together with the transforms after it if these give all results one size, as a crop does. A
-    recipe of them resizes each image to the size that was drawn for it (`ImageBatch.drawn_size`).
-    """
+    """Resizes the whole image."""
 
     interpolation: str
     antialias: bool
-
-    def write(self, recipe: Recipe) -> None:
-        assert recipe.drawn_size is not None
-        recipe.resize_image(recipe.drawn_size, self.interpolation, self.antialias)
 
     @property
     def sampling(self) -> Sampling:

@@ -11,6 +11,7 @@ import numpy as np
 from .._arrays.images import ImageBatch
 from .._check import BackendError, prefix_message
 from .._fusion.host_draws import HostDraws
+from .._fusion.recipe import Recipe
 from .._gpu import streams
 from .boxes import Boxes
 from .fused_part import FusedPart, GetKey
@@ -24,6 +25,21 @@ from .sample_target import Target
 from .several_sizes import SizeJitter, SizeTransform
 from .single_images import single_images
 from .transform import Transform
+
+
+class _ResizeToDrawnSize(Transform, has_description=False):
+    """A `SizeJitter` as a fused transform: resizes each image to the size that the host drew (`Recipe.drawn_size`)."""
+
+    def __init__(self, transform: SizeJitter) -> None:
+        self.jitter: SizeJitter = transform
+
+    @property
+    def title(self) -> str:
+        return self.jitter.title
+
+    def write(self, recipe: Recipe) -> None:
+        assert recipe.drawn_size is not None
+        recipe.resize_image(recipe.drawn_size, self.jitter.interpolation, self.jitter.antialias)
 
 
 class SizePart:
@@ -49,7 +65,7 @@ class SizePart:
         self._position, self._boxes, self._keypoints = position, boxes, keypoints
         self._joined: FusedPart | None = None  # the transform and those of the next part
         if isinstance(transform, SizeJitter) and next_transforms:
-            self._joined = FusedPart([transform, *next_transforms], position, boxes, keypoints)
+            self._joined = FusedPart([_ResizeToDrawnSize(transform), *next_transforms], position, boxes, keypoints)
 
     @functools.cached_property
     def _draws(self) -> HostDraws:

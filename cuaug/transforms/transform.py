@@ -85,7 +85,7 @@ class Transform:
         return torch_module.new_instance(cls)
 
     def write(self, recipe: Recipe) -> None:
-        """Append the draws and ops of this transform, for `append_to`, if a fused part runs it."""
+        """Append the draws and ops of this transform, for `append_to`. Only fused transforms define it."""
         raise NotImplementedError
 
     @property

@@ -7,7 +7,7 @@ from helpers.arrays import noise
 
 from cuaug import transforms as T
 from cuaug._detection.box_formats import XYXYBoxes
-from cuaug.transforms import fused_part, sample_chain, sample_structure, size_part
+from cuaug.transforms import fused_part, sample_chain, sample_structure
 
 RECIPES = {
     "size, fused": [T.RandomZoomOut(0, (1.2, 1.8), 1.0), T.RandomHorizontalFlip(p=1)],
@@ -85,7 +85,7 @@ def test_compose_searches_a_sample_once_for_adjacent_parts(tv, monkeypatch):
         searched.append(sample)
         return sample_structure.parse_sample(sample)
 
-    for module in (sample_chain, fused_part, size_part):
+    for module in (sample_chain, fused_part):
         monkeypatch.setattr(module, "parse_sample", parse_sample)
     result = aug(sample)
     assert [entry is sample for entry in searched] == [True]
