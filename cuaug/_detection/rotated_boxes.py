@@ -48,7 +48,9 @@ def clip_rectangles(corners: Any, canvas: Edges) -> Any:
     # What is inside is a polygon, whose corners are the ends of the box's clipped sides and the canvas's corners.
     ends, exist = _clipped_sides(corners, low, high)
     coordinates = _box_coordinates(xp.concatenate([*ends, canvas_corners], -2), corners[..., 0, :], across)
-    in_box = ((coordinates >= 0) & (coordinates <= size)).all(-1)
+    # A corner of the canvas may lie on a side of the box, as after an earlier clipping: rounding must not move it out.
+    slack = 32 * xp.finfo(corners.dtype).eps * xp.amax(abs(coordinates), (-2, -1))[..., None, None]
+    in_box = ((coordinates >= -slack) & (coordinates <= size + slack)).all(-1)
     is_corner = xp.concatenate([exist, exist, in_box[..., 8:]], -1)[..., None]
     coordinates = xp.where(coordinates < 0, 0.0, xp.where(coordinates > size, size, coordinates))
     nearest = xp.amin(xp.where(is_corner, coordinates, xp.inf), -2)

@@ -125,6 +125,20 @@ def test_rotated_boxes_inside_the_canvas_stay_as_they_are():
     np.testing.assert_array_equal(clamped, boxes)
 
 
+def test_rotated_boxes_clipped_again_stay_as_they_are():
+    """After the first clipping a side of a box may run through a corner of the canvas."""
+    rng = np.random.default_rng(3)
+    centre = rng.uniform(-10, 1.1 * np.array(SIZE)[::-1], (20_000, 2))
+    boxes = np.column_stack([centre, rng.uniform(1, 60, (20_000, 2)), rng.uniform(-180, 180, 20_000)])
+    once = F.clamp_bounding_boxes(boxes, "CXCYWHR", SIZE, "soft")
+    is_wide = once[:, 2:4].min(1) > 1e-3
+    assert 0.5 < is_wide.mean() < 1
+    clipped = once
+    for _ in range(3):
+        clipped = F.clamp_bounding_boxes(clipped, "CXCYWHR", SIZE, "soft")
+        np.testing.assert_allclose(clipped[is_wide], once[is_wide], atol=1e-7)
+
+
 def test_rotated_boxes_under_shear_are_tight_along_the_longer_side():
     corners, M = box_corners(100, 5, margin=25.0), np.array([[1.2, 0.4, -9], [0.1, 0.9, 2]])
     moved = cuaug.transform_boxes(corners.reshape(100, 8), M, "XYXYXYXY").reshape(100, 4, 2)
