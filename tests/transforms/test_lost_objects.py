@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import every_backend, every_backend_slow_on_jax, noise, put, seeded
+from helpers.arrays import every_backend, every_backend_slow_on_jax, images, noise, put, seeded
 from helpers.compare import to_numpy
 
 from cuaug import transforms as T
@@ -211,3 +211,16 @@ def test_compose_compact_returns_values_that_are_not_per_sample(value, transform
     sample = {"image": np.zeros((1, 24, 28, 3), np.uint8), "boxes": np.float32([[[1, 1, 9, 9]]]), "iscrowd": value}
     result = T.Compose([transform], boxes=T.Boxes(compact=True))(sample)
     assert result["iscrowd"] is value
+
+
+@every_backend
+@pytest.mark.parametrize("size", [(7, 32), (2, 128), (4, 4), (3, 5)], ids=str)
+def test_random_perspective_keeps_images_whose_corners_meet(backend, size):
+    """The strongest distortion of small images: corners may meet or lie on a line, and nearly so."""
+    batch = images(backend, shape=(64, *size, 3))
+    boxes = put(np.tile(np.array([[1, 1, 3, 3]], np.float32), (64, 1, 1)), backend)
+    for seed in range(4):
+        aug = T.Compose([T.RandomPerspective(1.0, p=1.0)], seed=seed)
+        moved = to_numpy(aug(batch, boxes=boxes, step=1)[1])
+        assert np.isfinite(to_numpy(aug.draw(batch, step=1).matrices)).all()
+        assert np.isfinite(moved).all()

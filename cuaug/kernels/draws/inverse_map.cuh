@@ -19,6 +19,12 @@ inline InverseMap invert(const InverseMap& map) {
              (m[1] * m[6] - m[0] * m[7]) * scale, (m[0] * m[4] - m[1] * m[3]) * scale}};
 }
 
+inline bool is_finite(const InverseMap& map) {
+    double sum = 0.0;
+    for (int i = 0; i < 9; ++i) sum += map.m[i];
+    return sum - sum == 0.0;
+}
+
 // a / b, correctly rounded, from the correctly rounded 1 / b (Markstein 1990): a fifth of a division's instructions on
 // a GPU.
 inline double divide(double a, double b, double reciprocal) {
@@ -69,9 +75,8 @@ inline InverseMap inverse_perspective(const double* inwards, int height, int wid
     // The corners are given relative to the image's top left corner, where pixel centers are at +0.5.
     InverseMap inverse = invert(forward).then({1.0, -0.5, 1.0, -0.5});
     for (int i = 0; i < 9; i += 3) inverse.m[i + 2] = inverse.m[i] * 0.5 + inverse.m[i + 1] * 0.5 + inverse.m[i + 2];
-    double sum = 0.0;
-    for (int i = 0; i < 9; ++i) sum += inverse.m[i];
-    return sum - sum == 0.0 ? inverse : InverseMap::identity();  // NaN: the corners have met, or lie on a line
+    // Corners that meet or lie on a line have no map, and those that nearly do have none that can be inverted.
+    return is_finite(inverse) && is_finite(invert(inverse)) ? inverse : InverseMap::identity();
 }
 
 }  // namespace cuaug
