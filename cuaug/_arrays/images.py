@@ -60,7 +60,9 @@ class ImageBatch(NamedTuple):
     owner: object  # keeps the memory alive
     executor: Executor = DIRECT  # runs each launch or loop at once
     is_copy: bool = False  # as in ArrayDescriptor
-    drawn_size: tuple[int, int] | None = None  # (H, W) to which a recipe resizes this image first, if it was drawn
+    drawn_size: tuple[int, int] | None = (
+        None  # (H, W) that the host drew for this image: the recipe first resizes to it
+    )
 
     @property
     def samples(self) -> int:

@@ -48,7 +48,8 @@ def clip_rectangles(corners: Any, canvas: Edges) -> Any:
     # What is inside is a polygon, whose corners are the ends of the box's clipped sides and the canvas's corners.
     ends, exist = _clipped_sides(corners, low, high)
     coordinates = _box_coordinates(xp.concatenate([*ends, canvas_corners], -2), corners[..., 0, :], across)
-    # A corner of the canvas may lie on a side of the box, as after an earlier clipping: rounding must not move it out.
+    # A corner of the canvas may lie on a side of the box, as after an earlier clipping. If rounding moved it out, the
+    # box would lose a part: so it may be some rounding errors outside.
     slack = 32 * xp.finfo(corners.dtype).eps * xp.amax(abs(coordinates), (-2, -1))[..., None, None]
     in_box = ((coordinates >= -slack) & (coordinates <= size + slack)).all(-1)
     is_corner = xp.concatenate([exist, exist, in_box[..., 8:]], -1)[..., None]

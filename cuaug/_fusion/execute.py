@@ -105,7 +105,7 @@ def _run_pass(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedA
     if isinstance(first, StandaloneOp):
         return _run_standalone(first, images, table, dtype)
     sums = _at_column(table, plan.partial_sums[pass_.mean_output.index]) if pass_.mean_output else NULL_ARRAY
-    if isinstance(first, Resize) and (pass_.is_resample or images.device < 0):
+    if isinstance(first, Resize) and not (first.fits_warp and images.device >= 0):
         arguments = _parameters(table, first.columns), pass_.output_size, first.interpolation, first.antialias
         window = {"has_window": True, "crops": pass_.crops_resize, "fill": image_fill(pass_.sampling.fill)}
         resized = resample.resample(images, *arguments, None, None, **window)

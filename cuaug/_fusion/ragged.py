@@ -18,7 +18,7 @@ from .passes import plan_passes
 from .recipe import Recipe
 from .recipe_ops import Column, CoordinateMap, Instruction, Resize
 
-_MAX_SIZES = 1 << 14  # image sizes whose prefixes are cached
+_MAX_SIZES = 1 << 14  # image sizes, or pairs of image size and drawn size, whose prefixes are cached
 
 
 class RaggedPrefix(NamedTuple):
@@ -37,6 +37,7 @@ class RaggedPrefixes:
     def __init__(self, transforms: Sequence[Any], first_position: int) -> None:
         self._transforms, self._first_position = transforms, first_position
         self._lengths: dict[Any, int] = {}
+        self._without_prefix: set[Any] = set()  # dtypes and channels
         self._cache: dict[Any, RaggedPrefix | None] = {}
 
     def batch_key(self, images: ImageBatch) -> Any:
@@ -69,9 +70,10 @@ class RaggedPrefixes:
                 return 0
         return self._lengths[key]
 
-    def have_no_equal_size(self, images: ImageBatch) -> bool:
-        """Whether it is known that `length` is 0 for images of this dtype and channels, whatever their size."""
-        return self._lengths.get((images.dtype, images.channels)) == 0
+    def are_known_to_be_none(self, images: ImageBatch) -> bool:
+        """Whether an earlier prefix for this dtype and these channels was None, for reasons other than the size."""
+        key = (images.dtype, images.channels)
+        return key in self._without_prefix or self._lengths.get(key) == 0
 
     def _length_until_equal(self, recipes: Sequence[Recipe]) -> int:
         for count, transform in enumerate(self._transforms, 1):
@@ -88,10 +90,12 @@ class RaggedPrefixes:
         recipe = self._new_recipe(images, images.drawn_size or images.size)
         for transform in self._transforms[:length]:
             transform.append_to(recipe)
+        if not all(isinstance(op, (CoordinateMap, Resize)) for op in recipe.ops):
+            self._without_prefix.add((images.dtype, images.channels))
         return _prefix_of(recipe, images.dtype, images.size)
 
     def _new_recipe(self, images: ImageBatch, size: tuple[int, int]) -> Recipe:
-        """`size`: of the images; where one is drawn, the drawn size."""
+        """A recipe for images of this size. If the images have a drawn size, `size` replaces that one."""
         image_size, drawn_size = (images.size, size) if images.drawn_size else (size, None)
         position = self._first_position - 1
         return Recipe(image_size, images.channels, images.dtype, drawn_size=drawn_size, position=position)
@@ -105,7 +109,7 @@ def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefi
         return None
     if any(column.max_value is not None for column in columns):  # `program.rescale_draw` rescales no sample arguments
         return None
-    _resize_in_one_pass(recipe)
+    _use_resample_kernel(recipe)
     if len(maps) > 1 and len(plan_passes(recipe, dtype, size, recipe.channels)) > 1:
         return None
     column_indices = {id(column): i for i, column in enumerate(columns)}
@@ -127,11 +131,11 @@ def use_sample_arguments(recipe: Recipe) -> None:
     offset = 0
     for instruction in _instructions(recipe):
         instruction.sample_arguments_offset, offset = offset, offset + len(instruction.arguments)
-    _resize_in_one_pass(recipe)
+    _use_resample_kernel(recipe)
 
 
-def _resize_in_one_pass(recipe: Recipe) -> None:
-    """Resizes, with the padding after them, by a kernel that takes any size.
+def _use_resample_kernel(recipe: Recipe) -> None:
+    """Makes every resize run in the resample kernel, and lets padding after it join its pass.
 
     The warp kernel cannot reduce more than twofold, as some of the sizes may need.
     """

@@ -85,7 +85,7 @@ class Resize:
     interpolation: str
     antialias: bool
     fits_warp: bool  # antialiased bilinear, at most twofold reduction: a GPU's warp kernel computes these few taps
-    # Whether padding after it joins its pass, as the results of a ragged batch need one size. Other batches are padded
+    # Whether padding after it joins its pass: in ragged batches, whose results need one size. Other batches are padded
     # by the next pass, which changes pixels as well: that is faster (benchmarks/log/drawn-sizes.md).
     joins_padding: bool = False
 

@@ -25,7 +25,7 @@ class ConsecutiveImages(NamedTuple):
     def output(self) -> OutputArray:
         """The array as the result of a pass, with the axes of images that have the largest height and width."""
         height, width = self.size.max(0).tolist()
-        width = max(width, 2)  # by images of one column, kernels could not tell the orders of the axes apart
+        width = max(width, 2)  # with one column, planar and packed images may have equal strides
         axes = self.first.axes._replace(extents=(len(self.size), *self.first.axes.extents[1:]))
         _, axes = result_axes(axes, f"N{self.memory_layout}", (height, width), self.first.channels)
         return OutputArray(self.array, self.first.library.pointer(self.array), axes)

@@ -45,8 +45,8 @@ def resample(
 
     "area" averages with and without `antialias`.
     `has_window`: six more columns of `box` describe the part of the resized box that is the result
-    (kernels/records/resample.cuh). `crops`: this part may have another size than the resized box; else it is flipped
-    only. `fill`: of the part's pixels outside of the resized box, as in `parameters.fill`.
+    (kernels/records/resample.cuh). `crops`: the part may be smaller or larger than the resized box; else it is flipped
+    only. `fill`: the value of its pixels outside of the resized box, as in `parameters.fill`.
     """
     out_dtype = images.dtype if dtype is None else dtype_name(dtype)
     _check.dtypes(images.dtype, out_dtype, interpolation)

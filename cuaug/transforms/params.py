@@ -14,7 +14,6 @@ from .._descriptions import MAX_VALUES, check_nesting
 from .._fusion import execute, launch_plan
 from .._fusion.plan import RecipePlan
 from .._fusion.recipe_ops import Resize
-from .._fusion.recipe_pass import Pass
 from .._passes.parameters import StridedArray
 from .._value_text import value_text
 from ..typing import Interpolation
@@ -158,7 +157,7 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
         values[:, columns] = _matrix_values(matrix, batch.samples, columns.stop - columns.start)
     for pass_ in plan.passes:
         if isinstance(pass_.first_op, Resize):
-            _check_windows(pass_.first_op, pass_, values)
+            _check_windows(pass_.first_op, pass_.output_size, values)
     array = batch.library.from_numpy(values, batch.device)
     table = StridedArray(
         pointer=batch.library.pointer(array),
@@ -259,17 +258,15 @@ def _float64_array(name: str, numbers: Any) -> np.ndarray:
     raise ValueError(f"params must have numbers as {name}, got {repr(numbers)}") from cause
 
 
-def _check_windows(resize: Resize, pass_: Pass, values: np.ndarray) -> None:
-    """Raises if a window is not a part of the resized image, which the kernels expect where no op reads a border."""
+def _check_windows(resize: Resize, result_size: tuple[int, int], values: np.ndarray) -> None:
+    """Raises if a window is not a part of the resized image. The kernels do not check windows."""
     first, last = resize.window[0].index, resize.window[-1].index
     extent, step, origin = values[:, first : last + 1].reshape(-1, 2, 3).transpose(2, 0, 1)  # [N, (y, x)] each
     with np.errstate(invalid="ignore", over="ignore"):
-        end = origin + step * (np.array(pass_.output_size) - 1)
-        lowest, highest = np.minimum(origin, end), np.maximum(origin, end)
-        inside = (np.abs(origin) < 1 << 30) if pass_.reads_border else (lowest >= 0) & (highest < extent)
-    if not (inside & (origin == np.rint(origin)) & (extent == resize.size) & (np.abs(step) == 1)).all():
-        size = pass_.output_size
-        raise ValueError(f"params must have windows of {size} inside the resized images, {resize.size}")
+        end = origin + step * (np.array(result_size) - 1)
+    inside = (np.minimum(origin, end) >= 0) & (np.maximum(origin, end) < extent) & (origin == np.rint(origin))
+    if not (inside & (extent == resize.size) & (np.abs(step) == 1)).all():
+        raise ValueError(f"params must have windows of {result_size} inside the resized images, {resize.size}")
 
 
 def _first_difference(expected: Any, given: Any, path: str) -> tuple[str, Any, Any] | None:

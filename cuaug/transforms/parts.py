@@ -192,11 +192,10 @@ def _call_inner_parts(
             isinstance(part, FusedPart) and (chain or isinstance(sample, (Mapping, tuple)))
         ):
             chain = chain or SampleChain(sample)
-            arguments = chain.parsed, ids, step, layout, get_key
-            results_and_size = part.transform_with_next(*arguments) if isinstance(part, SizePart) else None
-            if results_and_size is not None:
+            results, size, *includes_next = part.transform_parsed(chain.parsed, ids, step, layout, get_key)
+            if any(includes_next):
                 next(remaining)
-            chain.add(*(results_and_size or part.transform_parsed(*arguments)))
+            chain.add(results, size)
             if not chain.can_continue:
                 sample, chain = chain.rebuild(), None
             continue

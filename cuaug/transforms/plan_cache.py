@@ -55,7 +55,7 @@ class PlanCache:
     def plan_group(self, images: Sequence[ImageBatch], is_single: bool = False) -> tuple[RecipePlan, ImageBatch]:
         """The plan of one batch, or of single images that form a ragged batch, and the images as one batch.
 
-        `is_single`: the results of a ragged batch of one image have no axis N.
+        `is_single`: the call has one sample. The result of a ragged batch then has no axis N.
 
         On a CPU, single images of further sizes share a plan once the recipe has `_MANY_SIZES` plans, because planning
         takes longer than the passes. On a GPU the row of each image would have to be copied to the device.

@@ -48,8 +48,8 @@ def transform_sample(
         layout: The layout of the images.
         boxes: Options of the boxes.
         keypoints: Options of the keypoints.
-        sized_images: For each target of images, its single images with their `drawn_size`, for all of which
-            `plans.prefixes` has a prefix; (): no sizes were drawn.
+        sized_images: The single images of each target, with a `drawn_size`, if sizes were drawn. `plans.prefixes` has a
+            prefix for each of them.
     """
     image_targets = parsed.targets_of("images")
     batch_key = plans.prefixes.batch_key

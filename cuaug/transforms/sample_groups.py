@@ -52,9 +52,9 @@ def group_single_images(images: Sequence[ImageBatch], batch_key: Any) -> list[tu
 
 
 def _groups(images: Sequence[ImageBatch], batch_key: Any) -> Iterator[tuple[Any, list[int], list[ImageBatch]]]:
-    """The images that can form one batch, with their indices and their `batch_key`, or their size if that is None.
+    """The key, the indices and the images of each group of images that can form one batch.
 
-    An image [H, W] has its index in place of the key.
+    The key is the `batch_key`, or the size if that is None, or for an image [H, W] its index.
     """
     indices_by_key: dict[Any, list[int]] = {}
     for i, image in enumerate(images):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._arrays.dlpack_library import DLPackLibrary
 from .._arrays.images import ImageBatch, describe_images
 from .._program.dtypes import ITEM_SIZE
 from .sample_target import Target, image_layout
@@ -21,10 +22,10 @@ def single_images(target: Target, layout: str | None, is_single: bool) -> tuple[
         arrays = [value[i : i + 1] for i in range(batch.samples)]
         return arrays, [describe_images(array, batch.axes.layout) for array in arrays]
     arrays = list(value)
-    first, last = (describe_images(array, batch.axes.layout[1:], batch.library) for array in (arrays[0], arrays[-1]))
-    step = batch.axes.strides[0] * ITEM_SIZE[batch.dtype]  # in bytes, to the next image
-    if first.is_copy or last.pointer != first.pointer + (len(arrays) - 1) * step:  # not views, as those of JAX
+    first = describe_images(arrays[0], batch.axes.layout[1:], batch.library)
+    if first.is_copy or isinstance(batch.library, DLPackLibrary):  # JAX copies the images
         return arrays, [describe_images(array, batch.axes.layout[1:]) for array in arrays]
+    step = batch.axes.strides[0] * ITEM_SIZE[batch.dtype]  # in bytes, to the next image
     pointer, dtype, device, axes, library, read_only, *_ = first
     return arrays, [
         ImageBatch(pointer + i * step, dtype, device, axes, library, read_only, array) for i, array in enumerate(arrays)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .. import _check
 from .._arrays.images import ImageBatch
 from .._check import BackendError, prefix_message
 from .._fusion.host_draws import HostDraws
@@ -18,7 +19,7 @@ from .fused_part import FusedPart, GetKey
 from .keypoints import Keypoints
 from .placed_masks import like_target, placed_masks
 from .placed_targets import box_edges, moved_targets, without_lost_boxes
-from .placement import placed_arrays
+from .placement import Placement, placed_arrays
 from .sample import id_array
 from .sample_structure import ParsedSample
 from .sample_target import Target
@@ -39,7 +40,9 @@ class _ResizeToDrawnSize(Transform, has_description=False):
 
     def write(self, recipe: Recipe) -> None:
         assert recipe.drawn_size is not None
-        recipe.resize_image(recipe.drawn_size, self.jitter.interpolation, self.jitter.antialias)
+        interpolation, antialias, _ = self.jitter.sampling
+        _check.dtypes(recipe.dtype, recipe.dtype, interpolation)
+        recipe.resize_image(recipe.drawn_size, interpolation, antialias)
 
 
 class SizePart:
@@ -63,7 +66,7 @@ class SizePart:
     ) -> None:
         self.transform: SizeTransform = transform
         self._position, self._boxes, self._keypoints = position, boxes, keypoints
-        self._joined: FusedPart | None = None  # the transform and those of the next part
+        self._joined: FusedPart | None = None  # the transform and `next_transforms` as one part
         if isinstance(transform, SizeJitter) and next_transforms:
             self._joined = FusedPart([_ResizeToDrawnSize(transform), *next_transforms], position, boxes, keypoints)
 
@@ -78,60 +81,62 @@ class SizePart:
 
     def transform_parsed(
         self, parsed: ParsedSample, ids: Any, step: int | None, layout: str | None, get_key: GetKey
-    ) -> tuple[Any, Any]:
-        """The results and sizes for `ParsedSample.rebuild`. The arguments are those of a call of `FusedPart`."""
+    ) -> tuple[Any, Any, bool]:
+        """The results and sizes for `ParsedSample.rebuild`, and whether they are those after the next part.
+
+        The next part then ran together with this one. `parsed` replaces the sample of a call of `FusedPart`.
+        """
         if not parsed.samples:
-            return {}, ()
+            return {}, (), False
         try:
             images_by_target = self._single_images(parsed, layout)
-            return self._results(parsed, images_by_target, self._draw_function(parsed, ids, step, get_key))
+            placement = self._placement(parsed, images_by_target[0][1], ids, step, get_key)
         except (TypeError, ValueError) as error:
             prefix_message(error, self.title)
             raise
-
-    def transform_with_next(
-        self, parsed: ParsedSample, ids: Any, step: int | None, layout: str | None, get_key: GetKey
-    ) -> tuple[Any, Any] | None:
-        """The results and sizes for `ParsedSample.rebuild` after this part and the next one, which run as one part.
-
-        None if they cannot: the results of the next part must have one size, as those of a crop do, and it must read no
-        border before.
-        """
-        joined = self._joined
-        if joined is None or not parsed.samples:
-            return None
-        prefixes = joined.plans.prefixes
+        sized_images = self._sized_images([images for _, images in images_by_target], placement)
+        if self._joined and sized_images:
+            return *self._joined.transform(parsed, get_key(ids, step), ids, layout, sized_images), True
         try:
-            images_by_target = [images for _, images in self._single_images(parsed, layout)]
-            images = images_by_target[0]
-            if prefixes.have_no_equal_size(images[0]) or any(
-                image.axes.layout not in ("CHW", "HWC") for image in images
-            ):
-                return None
-            draw = self._draw_function(parsed, ids, step, get_key)
-            sizes = self.transform.place(np.array([image.size for image in images], np.int64), draw, ()).size.tolist()
+            return *self._results(parsed, images_by_target, placement), False
         except (TypeError, ValueError) as error:
             prefix_message(error, self.title)
             raise
+
+    def _sized_images(
+        self, images_by_target: Sequence[list[ImageBatch]], placement: Placement
+    ) -> Sequence[Sequence[ImageBatch]]:
+        """The images of each target with `ImageBatch.drawn_size`. () if this part and the next one cannot run as one.
+
+        The next part must have a transform that gives all images one size, such as a crop, and before it only flips,
+        crops and padding with a constant.
+        """
+        if self._joined is None:
+            return ()
+        prefixes = self._joined.plans.prefixes
+        if prefixes.are_known_to_be_none(images_by_target[0][0]):
+            return ()
+        if any(image.axes.layout not in ("CHW", "HWC") for image in images_by_target[0]):
+            return ()
+        sizes = [(height, width) for height, width in placement.size.tolist()]
         sized_images = [
-            [image._replace(drawn_size=(height, width)) for image, (height, width) in zip(images, sizes, strict=True)]
+            [image._replace(drawn_size=size) for image, size in zip(images, sizes, strict=True)]
             for images in images_by_target
         ]
-        if any(prefixes.prefix(image) is None for images in sized_images for image in images):
-            return None
-        return joined.transform(parsed, get_key(ids, step), ids, layout, sized_images)
+        can_join = all(prefixes.prefix(image) is not None for images in sized_images for image in images)
+        return sized_images if can_join else ()
 
-    def _draw_function(
-        self, parsed: ParsedSample, ids: Any, step: int | None, get_key: GetKey
-    ) -> Callable[[np.ndarray, int], np.ndarray]:
-        """The function `draw` of `SizeTransform.place`."""
+    def _placement(
+        self, parsed: ParsedSample, images: Sequence[ImageBatch], ids: Any, step: int | None, get_key: GetKey
+    ) -> Placement:
         sample_ids = id_array(ids, parsed.samples)
 
         def draw(samples: np.ndarray, repetition: int) -> np.ndarray:
             # `get_key` counts the call at the first part that draws: a call that is refused before is not counted.
             return self._draws.table(sample_ids[samples], *get_key(ids, step), repetition)
 
-        return draw
+        edges = box_edges(parsed, self._boxes.format) if self.transform.reads_boxes else []
+        return self.transform.place(np.array([image.size for image in images], np.int64), draw, edges)
 
     def _single_images(self, parsed: ParsedSample, layout: str | None) -> list[tuple[list[Any], list[ImageBatch]]]:
         """`single_images` of each target of images."""
@@ -144,13 +149,14 @@ class SizePart:
         return images_by_target
 
     def _results(
-        self, parsed: ParsedSample, images_by_target: Sequence[tuple[list[Any], list[ImageBatch]]], draw: Any
+        self,
+        parsed: ParsedSample,
+        images_by_target: Sequence[tuple[list[Any], list[ImageBatch]]],
+        placement: Placement,
     ) -> tuple[dict[str, Any], Any]:
         """The results and sizes for `ParsedSample.rebuild`."""
         image_targets, images = parsed.targets_of("images"), images_by_target[0][1]
         sizes = [image.size for image in images]
-        edges = box_edges(parsed, self._boxes.format) if self.transform.reads_boxes else []
-        placement = self.transform.place(np.array(sizes, np.int64), draw, edges)
         results: dict[str, Any] = {"images": []}
         for target, (arrays, descriptions) in zip(image_targets, images_by_target, strict=True):
             placed = placed_arrays(arrays, descriptions, placement, self.transform.sampling)

@@ -43,14 +43,14 @@ def recipes(sized, crop):
 def joined(monkeypatch):
     """Whether each call of a size part ran together with the next part."""
     calls = []
-    transform_with_next = SizePart.transform_with_next
+    transform_parsed = SizePart.transform_parsed
 
     def recorded(self, *arguments):
-        result = transform_with_next(self, *arguments)
-        calls.append(result is not None)
-        return result
+        *result, includes_next = transform_parsed(self, *arguments)
+        calls.append(includes_next)
+        return *result, includes_next
 
-    monkeypatch.setattr(SizePart, "transform_with_next", recorded)
+    monkeypatch.setattr(SizePart, "transform_parsed", recorded)
     return calls
 
 
@@ -122,6 +122,19 @@ def test_compose_resizes_and_crops_images_of_several_sizes(backend, joined):
         assert_equal(to_numpy(image), to_numpy(expected_image), tolerance=tolerance(backend, "padded crop"))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
+def test_compose_resizes_and_crops_without_antialias_as_two_recipes(dtype, joined):
+    jitter = T.ScaleJitter((50, 60), (0.6, 1.5), antialias=False)
+    recipe = T.Compose([jitter, *CROPS["crop"]], seed=4)
+    batch = noise((COUNT, *SIZE, 3), dtype)
+    result = recipe(batch, step=1)
+    assert joined == [True]
+    expected = recipe.after(1)(T.Compose([jitter], seed=4)(batch, step=1), step=1, layout="HWC")
+    errors = {"uint8": 0, "uint16": 1, "float32": 1e-5}
+    near = Tolerance(absolute=errors[dtype], reason="coordinates of float32, counted from another pixel")
+    assert_equal(result, np.stack(expected), tolerance=near)
+
+
 @pytest.mark.parametrize(
     "after",
     [
@@ -140,6 +153,12 @@ def test_compose_runs_other_transforms_after_sizes_as_parts_of_their_own(after, 
     expected = recipe.after(1)(T.Compose([SIZED["RandomResize"]], seed=4)(batch, step=1), step=1, layout="HWC")
     for image, expected_image in zip(result, expected, strict=True):
         assert_equal(image, expected_image)
+
+
+def test_compose_names_size_transform_that_refuses_a_dtype():
+    recipe = T.Compose([T.ScaleJitter((50, 60)), T.RandomCrop(8, pad_if_needed=True)])
+    with pytest.raises(TypeError, match="Compose: ScaleJitter: int32 holds labels"):
+        recipe(noise((2, *SIZE, 3), "int32"))
 
 
 def test_compose_names_crop_that_does_not_fit_resized_image():

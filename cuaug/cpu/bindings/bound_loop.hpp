@@ -12,7 +12,7 @@ namespace native {
 // A loop with its arguments except the record, which differs from call to call.
 struct BoundLoop {
     long long samples;
-    double value_count;  // the images' channels x the pixels that are written, or read if those are more; 0 for draws
+    double value_count;  // the images' channels x the pixels written, or read if those are more; 0 for draws
     bool reads_other_samples;
     std::function<void(const pybind11::bytes& record)> check;  // throws if the record has a wrong size or values
     std::function<long long(const LoopTable&, const void* record)> task_count;

@@ -24,7 +24,7 @@ inline Pixel<double, 4> image_fill(const native::ResampleCall& call, const Batch
     });
 }
 
-// Gives the fill to a region of the result, whose pixels have the dtype T.
+// Writes the fill to a region of the result, whose pixels have the dtype T.
 template <class T>
 inline void fill_region(const native::ResampleCall& call, const BatchWithFill& args, const TaskRegion& region) {
     constexpr int size = sizeof(T);
@@ -50,7 +50,7 @@ inline void fill_region(const native::ResampleCall& call, const BatchWithFill& a
     }
 }
 
-// Gives the fill to the pixels of a task's region that lie outside of the resized box, and returns the other ones.
+// Writes the fill to the part of a task's region that lies outside of the resized box, and returns the rest of it.
 inline TaskRegion fill_outside_box(const native::ResampleCall& call, const ResampleRecord& args,
                                    const TaskRegion& region) {
     const long long n = region.rows.n;

@@ -90,8 +90,8 @@ inline OutputImage<Out> output_image(const ResampleRecord& args, long long n, lo
     }
 }
 
-// Gives the fill to the pixels outside of the region, in this block's tile of the whole result. `image`: from channel
-// `first` on.
+// Writes the fill to the pixels outside of the region, in this block's tile of the whole result. `image` begins at
+// channel `first`.
 template <class In, class OutLayout, int K, class Out>
 inline void fill_outside(const ResampleRecord& args, long long n, int first, int channels, const BoxRegion& region,
                          const OutputImage<Out>& image) {

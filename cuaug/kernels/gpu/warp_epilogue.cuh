@@ -33,7 +33,7 @@ struct TileStore {
     const Patches patches;
     int band;                      // counted from the tile's first
     int y;                         // the lane's row in the band, counted from the tile's first row
-    const int channels;            // that exist, which may be fewer than K with Strided
+    const int channels;            // to store: of a Strided result, the last group may have fewer than K
     const int lane_row, end_band;  // in bands from `end_band` on the lane's row lies beyond the tile
     bool is_inside;                // the row of the current band lies in the tile
     const int word_end_bands[2];   // in bands before word_end_bands[i] the lane may store all of its word i

@@ -5,7 +5,7 @@
 namespace cuaug {
 
 // Resizes a box of each sample. The result is the resized box, or a window of it, which may reach beyond the resized
-// box: pixels there have the fill.
+// box: pixels there get the fill.
 struct ResampleRecord : BatchWithFill {
     ParameterTable box;  // [N, 4]: top, left, height, width in pixels; data null: `value` serves all samples
     double value[4];
