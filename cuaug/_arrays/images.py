@@ -60,9 +60,7 @@ class ImageBatch(NamedTuple):
     owner: object  # keeps the memory alive
     executor: Executor = DIRECT  # runs each launch or loop at once
     is_copy: bool = False  # as in ArrayDescriptor
-    drawn_size: tuple[int, int] | None = (
-        None  # (H, W) that the host drew for this image: the recipe first resizes to it
-    )
+    drawn_size: tuple[int, int] | None = None  # (H, W) that the host drew: the recipe first resizes the image to it
 
     @property
     def samples(self) -> int:
