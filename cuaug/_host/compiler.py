@@ -31,8 +31,8 @@ namespace {{
 #include "user_op.hpp"
 {text}}}
 extern "C" __attribute__((visibility("default")))
-void loop(int value_bytes, int channels, const void* params, const void* context, int count, void* channel) {{
-    cuaug::user_loop<cuaug::{struct}>(value_bytes, channels, params, context, count, channel);
+void loop(int value_bytes, int channels, const void* params, const void* context, int count, void* rows) {{
+    cuaug::user_loop<cuaug::{struct}>(value_bytes, channels, params, context, count, rows);
 }}
 """
 _TIME_LIMIT = 120.0  # seconds for one op; most take about 1, the longest that `user_ops` allows 3.5

@@ -13,12 +13,19 @@ struct ChainWorkspace : SegmentWorkspace<R> {
     R params[native::max_params];  // prepared parameters of all ops: of one sample, and of the four channels from
                                    // `prepared_channel` on
     int prepared_channel;
-    bool nontemporal;  // the result bypasses the cache
+    bool nontemporal;     // the result bypasses the cache
+    SegmentRows<R> rows;  // what the next op reads, and where it writes
 
     void begin(bool bypass_cache) {
         prepared_channel = -1;
         nontemporal = bypass_cache;
         this->pending_store = {};
+        use_own_rows();
+    }
+
+    // Ops read and write `channel`.
+    void use_own_rows() {
+        for (int k = 0; k < 4; ++k) rows.in[k] = rows.out[k] = this->channel[k];
     }
 };
 static_assert(sizeof(ChainWorkspace<double>) <= native::workspace_bytes);
@@ -60,8 +67,8 @@ inline void prepare_chain(const native::PointwiseCall& call, const PointwiseReco
     }
 }
 
-// Returns whether any op was active for the sample. Between the ops, parts of the pending store of the previous segment
-// are stored.
+// Applies the chain to `workspace.rows`. Returns whether any op was active for the sample. Between the ops, parts of
+// the pending store of the previous segment are stored.
 template <class R, int K>
 inline bool apply_chain(const native::PointwiseCall& call, const PixelContext<R>& context, int count,
                         ChainWorkspace<R>& workspace) {
@@ -71,14 +78,14 @@ inline bool apply_chain(const native::PointwiseCall& call, const PixelContext<R>
     for (int i = 0; i < call.op_count; workspace.pending_store.store_part(call.op_count - i), ++i) {
         const native::ChainOp& chain_op = call.ops[i];
         if (chain_op.user != nullptr) {
-            chain_op.user(sizeof(R), K, params, &context, count, workspace.channel);
+            chain_op.user(sizeof(R), K, params, &context, count, &workspace.rows);
             params += chain_op.user_param_count;
             any_op_active = true;
             continue;
         }
         dispatch_op<R, K>(chain_op.op, [&](auto op) {
             using Op = decltype(op);
-            any_op_active |= apply_op<R, K>(op_of<Op>(params), context, count, workspace.channel);
+            any_op_active |= apply_op<R, K>(op_of<Op>(params), context, count, workspace.rows);
             params += Op::sample_params + Op::channel_params * K;
         });
     }
@@ -120,15 +127,6 @@ constexpr bool is_channelwise(long) {
 inline bool is_channelwise(const native::ChainOp& chain_op) {
     return chain_op.user == nullptr &&
            dispatch_op<float, 1>(chain_op.op, [](auto op) { return is_channelwise<decltype(op)>(0); });
-}
-
-// Whether the chain has no op but Rescale, which returns its input: every pass itself scales pixels from the range of
-// the input's dtype to that of the result's.
-inline bool only_rescales(const native::PointwiseCall& call) {
-    auto is_rescale = [](auto op) { return is_same_v<decltype(op), Rescale<float, 1>>; };
-    for (int i = 0; i < call.op_count; ++i)
-        if (call.ops[i].user != nullptr || !dispatch_op<float, 1>(call.ops[i].op, is_rescale)) return false;
-    return true;
 }
 
 // If all ops are channelwise, packed images are treated as images of one channel, which need no deinterleaving. Images

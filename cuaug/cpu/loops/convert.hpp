@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dtype.cuh"
+#include "power.hpp"
 
 // The CPU's definitions of the functions that kernels/dtype.cuh and kernels/ops/color.cuh declare. float16 is
 // converted with integer and float32 arithmetic, without branches, so that loops over it are vectorized.
@@ -54,7 +55,5 @@ inline float reciprocal(float value) { return 1.0f / value; }
 inline double reciprocal(double value) { return 1.0 / value; }
 inline float divide_levels(float a, float b) { return a / b; }
 inline double divide_levels(double a, double b) { return a / b; }
-inline float fast_power(float base, float exponent) { return pow(base, exponent); }
-inline double fast_power(double base, double exponent) { return pow(base, exponent); }
 
 }  // namespace cuaug

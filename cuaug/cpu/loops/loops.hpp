@@ -30,9 +30,9 @@ struct ResampleCall {
 };
 
 // Applies a user's op to a segment (row_segment.hpp) of float32 or float64 values: `value_bytes` is the size of one.
-// `context` is the PixelContext (kernels/ops/pixel_context.cuh) of the first pixel. channel: [channels, segment_width]
+// `context` is the PixelContext (kernels/ops/pixel_context.cuh) of the first pixel. rows: SegmentRows
 using UserOpLoop = void (*)(int value_bytes, int channels, const void* params, const void* context, int count,
-                            void* channel);
+                            void* rows);
 
 constexpr int max_op_params = 32;  // of one op, built-in or a user's
 constexpr int max_ops = 128;       // of a chain

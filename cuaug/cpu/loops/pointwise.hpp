@@ -7,57 +7,83 @@
 
 namespace cuaug {
 
+// The row of a channel from column x on.
+template <class T>
+inline T* channel_row(const ChannelGroup& group, int k, int y, int x) {
+    return reinterpret_cast<T*>(group.data) + group.offset[k] + y * group.y_stride + x * group.x_stride;
+}
+
+// Lets ops write a segment to the result itself, if it has rows of the compute type. Returns whether they do.
+template <class T, class R>
+inline bool write_result_rows(const ChannelGroup& out, int y, int x, ChainWorkspace<R>& workspace) {
+    if constexpr (is_same_v<T, R>) {
+        if (out.x_stride != 1 || workspace.nontemporal) return false;
+        for (int k = 0; k < out.channels; ++k) workspace.rows.out[k] = channel_row<T>(out, k, y, x);
+        return true;
+    }
+    return false;
+}
+
+// Lets ops read a segment from the image itself, if it has rows of the compute type; else loads it.
+template <class T, class R>
+inline void read_rows(const ChannelGroup& in, int y, int x, int count, ChainWorkspace<R>& workspace) {
+    const R factor = R(1) / R(max_value<T>);
+    if (in.packed && in.channels > 1) return load_channels<T>(in, y, x, count, factor, workspace);
+    SegmentRows<R>& rows = workspace.rows;
+    for (int k = 0; k < in.channels; ++k) {
+        const T* row = channel_row<T>(in, k, y, x);
+        rows.in[k] = rows.out[k];
+        if constexpr (is_same_v<T, R>)
+            if (in.x_stride == 1) {
+                rows.in[k] = row;
+                continue;
+            }
+        load_row(row, in.x_stride, count, factor, rows.out[k]);
+    }
+}
+
 // Applies the chain to one segment, four channels at a time, and stores it.
 template <class R>
 inline void pointwise_segment(const native::PointwiseCall& call, const PointwiseRecord& args, long long n, long long t,
                               int y, int x, int count, ChainWorkspace<R>& workspace) {
+    const SegmentRows<R>& rows = workspace.rows;
     for (int c = 0; c < args.channels; c += 4) {
         const bool keeps_channels = call.out_channels == args.channels;
         const int channels = args.channels - c < 4 ? args.channels - c : 4,
-                  out_channels = keeps_channels ? channels : call.out_channels;
+                  all_out_channels = keeps_channels ? args.channels : call.out_channels;
         const int channel_group_index = static_cast<int>(t) * ((args.channels + 3) / 4) + c / 4;
         PixelContext<R> context = {x, y, args.in_width, args.in_height, R(1), R(1), channel_group_index};
+        bool writes_result = false;
+        workspace.use_own_rows();
+        dispatch_image_dtype(call.out_dtype, [&](auto element) {
+            using T = decltype(element);
+            context.out_max_value = R(max_value<T>);
+            writes_result =
+                write_result_rows<T>(channel_group<T>(args.out, n, t, c, all_out_channels), y, x, workspace);
+        });
         dispatch_image_dtype(call.in_dtype, [&](auto element) {
             using T = decltype(element);
             if constexpr (is_same_v<ComputeType<T>, R>) {
                 context.max_value = R(max_value<T>);
-                load_channels<T>(channel_group<T>(args.in, n, t, c, args.channels), y, x, count, R(1) / R(max_value<T>),
-                                 workspace);
+                read_rows<T>(channel_group<T>(args.in, n, t, c, args.channels), y, x, count, workspace);
             }
         });
+        dispatch_channels(channels, [&](auto K) {
+            prepare_chain<R, decltype(K)::value>(call, args, n, c, context.max_value, workspace);
+            apply_chain<R, decltype(K)::value>(call, context, count, workspace);
+        });
+        if (rows.in[0] != rows.out[0])  // no op was active
+            for (int k = 0; k < channels; ++k) memcpy(rows.out[k], rows.in[k], sizeof(R) * count);
+        // A grayscale image may become an image of several equal channels.
+        for (int k = channels; k < (keeps_channels ? channels : all_out_channels); ++k)
+            memcpy(rows.out[k], rows.out[0], sizeof(R) * count);
+        if (writes_result) continue;
         dispatch_image_dtype(call.out_dtype, [&](auto element) {
             using T = decltype(element);
-            context.out_max_value = R(max_value<T>);
-            dispatch_channels(channels, [&](auto K) {
-                prepare_chain<R, decltype(K)::value>(call, args, n, c, context.max_value, workspace);
-                apply_chain<R, decltype(K)::value>(call, context, count, workspace);
-            });
-            // A grayscale image may become an image of several equal channels.
-            for (int k = channels; k < out_channels; ++k)
-                memcpy(workspace.channel[k], workspace.channel[0], sizeof(R) * count);
-            const int all_out_channels = keeps_channels ? args.channels : out_channels;
             store_channels<T>(channel_group<T>(args.out, n, t, c, all_out_channels), y, x, count, R(max_value<T>),
                               workspace, workspace.nontemporal);
         });
     }
-}
-
-// Converts rows of adjacent pixels of a channel to the compute type, scaled to 0..1; so they are in the result.
-template <class R>
-inline void convert_rows(const native::PointwiseCall& call, const PointwiseRecord& args, const TaskRows& rows) {
-    dispatch_image_dtype(call.in_dtype, [&](auto element) {
-        using T = decltype(element);
-        if constexpr (is_same_v<ComputeType<T>, R>)
-            for (int c = 0; c < args.channels; ++c) {
-                const T* in = static_cast<const T*>(args.in.data) + rows.n * args.in.n_stride +
-                              rows.t * args.in.t_stride + c * args.in.c_stride;
-                R* out = static_cast<R*>(args.out.data) + rows.n * args.out.n_stride + rows.t * args.out.t_stride +
-                         c * args.out.c_stride;
-                for (int y = rows.top; y < rows.bottom; ++y)
-                    load_row(in + y * args.in.y_stride, 1, args.in_width, R(1) / R(max_value<T>),
-                             out + y * args.out.y_stride);
-            }
-    });
 }
 
 // A task of at least `min_levels_per_task` levels, if the call maps levels.
@@ -81,9 +107,6 @@ inline void pointwise_typed(native::PointwiseCall call, long long task, void* me
     const double bytes =
         1.0 * args.samples * args.frames * args.in_height * args.in_width * call.out_channels * sizeof(R);
     workspace.begin(call.is_last && bytes >= nontemporal_bytes);
-    if (only_rescales(call) && call.out_dtype == dtype_of<R> && call.out_channels == args.channels &&
-        args.in.x_stride == 1 && args.out.x_stride == 1 && !workspace.nontemporal)
-        return convert_rows<R>(call, args, segment_task_rows(args, task));
     for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
         pointwise_segment(call, args, n, t, y, x, count, workspace);
     });

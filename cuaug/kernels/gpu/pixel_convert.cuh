@@ -98,7 +98,9 @@ inline float divide_levels(float a, float b) {
     return __fmaf_rn(__fmaf_rn(-estimate, b, a), inverse, estimate);
 }
 
-inline float fast_power(float base, float exponent) {
+inline float non_negative_power(float base, float exponent) {
+    const bool is_accurate = exponent > 0.0f && exponent <= 8.0f;  // of the two instructions below
+    if (!is_accurate) return pow(base, exponent);
     float logarithm, out;
     asm("lg2.approx.f32 %0, %1;" : "=f"(logarithm) : "f"(base));
     asm("ex2.approx.f32 %0, %1;" : "=f"(out) : "f"(exponent * logarithm));
@@ -125,6 +127,6 @@ inline double fma_saturate(double a, double b, double c) { return fmin(fmax(a * 
 inline double add_saturate(double a, double b) { return fma_saturate(1.0, a, b); }
 inline double reciprocal(double value) { return 1.0 / value; }
 inline double divide_levels(double a, double b) { return a / b; }
-inline double fast_power(double base, double exponent) { return pow(base, exponent); }
+inline double non_negative_power(double base, double exponent) { return pow(base, exponent); }
 
 }  // namespace cuaug

@@ -12,12 +12,8 @@ struct AdjustGamma {
     R gamma, gain;
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const {
-        const bool is_fast = gamma > R(0) && gamma <= R(8);  // else fast_power is not accurate
         Pixel<R, K> out;
-        for (int k = 0; k < K; ++k) {
-            const R base = fmax(in.c[k], R(0));
-            out.c[k] = gain * (is_fast ? fast_power(base, gamma) : pow(base, gamma));
-        }
+        for (int k = 0; k < K; ++k) out.c[k] = gain * non_negative_power(fmax(in.c[k], R(0)), gamma);
         return fma_saturate(R(1), out, R(0));
     }
 };

@@ -27,9 +27,9 @@ double reciprocal(double value);
 float divide_levels(float a, float b);
 double divide_levels(double a, double b);
 
-// base ^ exponent to within 2e-6, for a base of at least 0 and an exponent of more than 0 and at most 8.
-float fast_power(float base, float exponent);
-double fast_power(double base, double exponent);
+// base ^ exponent for a base of at least 0: to within 2e-6, if the result is at most 1.
+float non_negative_power(float base, float exponent);
+double non_negative_power(double base, double exponent);
 
 // factor * in + add, clamped to 0..1 as torchvision does after each op.
 template <class R, int K>

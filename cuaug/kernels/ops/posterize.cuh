@@ -32,7 +32,8 @@ struct Posterize {
                 out.c[k] = floor(value * scale) * step;
             }
         } else {
-            for (int k = 0; k < K; ++k) out.c[k] = fmin(fmax(floor(in.c[k] * levels), R(0)), levels - R(1)) / levels;
+            const R step = R(1) / levels;  // exact, as `levels` is a power of two
+            for (int k = 0; k < K; ++k) out.c[k] = fmin(fmax(floor(in.c[k] * levels), R(0)), levels - R(1)) * step;
         }
         return out;
     }
