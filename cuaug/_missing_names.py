@@ -227,7 +227,7 @@ def argument_hint(function: Callable[..., Any], message: str, args: tuple[Any, .
 
 def _probability_hint(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
     """The end of the message of a constructor that has no `p`."""
-    if name in ("Boxes", "Keypoints", "Transform"):
+    if name == "Transform" or not hasattr(args[0], "is_fused"):  # no transform
         return ""
     if name != "Compose" and not args[0].is_fused:
         return ": leave it out: it runs on whole samples; RandomApply calls it for some of them"

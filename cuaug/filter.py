@@ -1,6 +1,6 @@
 """Filters: functions that compute a pixel from its neighbourhood.
 
-Arithmetic is in float32, for float64 images in float64, and of JPEG in integers; integer results are rounded half to
+Arithmetic is in float32, for float64 images in float64, and in integers for `jpeg`; integer results are rounded half to
 even. A GPU blurs uint8 images with a kernel of up to 25 pixels in integers: weights are multiples of 2^-16, and results
 are rounded half up. Parameters may be one value or one per sample, on the host or on the images' device.
 """

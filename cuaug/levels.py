@@ -187,7 +187,7 @@ def to_dtype(
     layout: Layout | None = None,
     out: AnyArray | None = None,
 ) -> Any:
-    """Convert to a dtype; values are scaled if ``scale`` is true, rounded half to even, and clamped.
+    """Convert to a dtype; values are scaled if ``scale`` is true. Integers are rounded half to even, and clamped.
 
     Args:
         dtype: The result's dtype, as a dtype of any library or its name.

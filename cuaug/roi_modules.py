@@ -240,6 +240,8 @@ class MultiScaleRoIAlign(_RoIModule):
         Returns:
             [K, C, h, w]
         """
+        if not isinstance(x, Mapping):
+            raise TypeError(f"x must be a dict of maps by name, got {type(x).__name__}")
         levels = [x[name] for name in x if name in self.featmap_names]
         if not levels:
             raise ValueError(f"x must have one of the maps {self.featmap_names}, got {[*x]}")

@@ -91,7 +91,8 @@ def warp_perspective(
     """Warp by a homography, one matrix per sample or one for all, as ``cv2.warpPerspective``.
 
     Args:
-        M: Source to destination, in pixels (x, y). [3, 3] or [N, 3, 3]
+        M: Source to destination, in pixels (x, y); its numbers and those of its inverse are within float32's range.
+            [3, 3] or [N, 3, 3]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`. Pixels on the horizon (w = 0) are
     ``fill``.

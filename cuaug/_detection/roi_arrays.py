@@ -63,10 +63,12 @@ def describe_inputs(options: PoolingOptions, levels: Sequence[Any], regions: Any
         feature_map, level_library = describe("input", level, FLOATS)
         if len(feature_map.shape) != 4:
             raise ValueError(f"input must have the axes {layout}, got shape {tuple(feature_map.shape)}")
-        _, channels, height, width = extents(feature_map, layout)
+        samples, channels, height, width = extents(feature_map, layout)
         if not channels or not 0 < min(height, width) <= max(height, width) < _check.SIDE_LIMIT:
             shape = tuple(feature_map.shape)
             raise ValueError(f"input must have channels, and 1 to 2**30 - 1 rows and columns, got {shape} as {layout}")
+        if max(samples, channels) >= 1 << 31:
+            raise ValueError(f"input must have fewer than 2**31 samples and channels, got {tuple(feature_map.shape)}")
         if channels % options.input_channels:
             rows, columns = options.output_size
             raise ValueError(f"input must have a multiple of {rows} * {columns} channels, got {channels}")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from .. import _check
 from .._arrays.registry import library_of
+from .._integers import has_positions
 from .._program.detection_records import MAX_LEVELS
 from .feature_maps import AXES
 
@@ -42,7 +43,7 @@ def as_lists(features: Any, spatial_scale: Any, output_size: Any) -> tuple[list[
     """Levels, their scales and the output size (H, W), each of which may be given as one value."""
     levels = list(features) if isinstance(features, (list, tuple)) else [features]
     scales = list(spatial_scale) if isinstance(spatial_scale, (list, tuple)) else [spatial_scale]
-    return levels, scales, output_size if isinstance(output_size, (list, tuple)) else (output_size, output_size)
+    return levels, scales, output_size if has_positions(output_size) else (output_size, output_size)
 
 
 def layout_of(features: Any, layout: str | None) -> str:
@@ -62,6 +63,7 @@ def infer_scales(levels: Sequence[Any], image_shapes: Sequence[Sequence[int]], l
         raise ValueError("image_shapes must have an entry (H, W) for each image, got none")
     image_height = max(_check.size("image_shapes", shape)[0] for shape in image_shapes)
     for level in levels:
+        layout_of(level, layout)  # refuses what is no array
         if len(level.shape) != 4 or 0 in level.shape[1:]:
             raise ValueError(f"input must be levels of four axes, with pixels, got one of shape {tuple(level.shape)}")
     heights = [level.shape[layout_of(level, layout).index("H")] for level in levels]
@@ -77,10 +79,13 @@ def pooling_options(
     if len(scales) != len(levels):
         raise ValueError(f"spatial_scale must have an entry for each of {len(levels)} levels, got {len(scales)}")
     for scale in scales:
-        _check.number("spatial_scale", scale, math.ulp(0))
-    _check.number("canonical_size", canonical_size, math.ulp(0))
+        _check.number("spatial_scale", scale, 1e-30, 1e30)
+    _check.number("canonical_size", canonical_size, 1e-30, 1e30)
+    size = _check.size("output_size", output_size)
+    if size[0] * size[1] >= 1 << 31:
+        raise ValueError(f"output_size must have fewer than 2**31 bins, got {size}")
     return PoolingOptions(
-        _check.size("output_size", output_size),
+        size,
         tuple(float(scale) for scale in scales),
         max(_check.integer("sampling_ratio", sampling_ratio, -1, (1 << 31) - 1), 0),
         _check.boolean("aligned", aligned),
@@ -96,5 +101,7 @@ def _min_areas(scales: Sequence[float], canonical_size: float, canonical_level: 
         return (0.0,)
     levels = [-math.log2(scale) for scale in scales]
     if any(coarse - fine < 1e-6 for fine, coarse in itertools.pairwise(levels)):
-        raise ValueError(f"spatial_scale must become smaller from level to level, got {list(scales)}")
+        raise ValueError(
+            f"spatial_scale must become smaller from level to level, as the maps of a pyramid do, got {list(scales)}"
+        )
     return tuple((canonical_size * 2 ** (level - canonical_level - 1e-6)) ** 2 for level in levels)

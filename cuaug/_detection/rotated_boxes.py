@@ -64,8 +64,7 @@ def clip_rectangles(corners: Any, canvas: Edges) -> Any:
 
 def sizes(corners: Any) -> Any:
     """Width and height. [..., 4, 2] to [..., 2]"""
-    xp = namespace(corners)
-    return xp.stack([xp.hypot(side[..., 0], side[..., 1]) for side in _first_sides(corners)], -1)
+    return namespace(corners).concatenate([_lengths(side) for side in _first_sides(corners)], -1)
 
 
 def _clockwise(corners: Any) -> Any:
@@ -83,9 +82,17 @@ def _first_sides(corners: Any) -> tuple[Any, Any]:
 
 def _divisors(vectors: Any) -> Any:
     """The lengths of vectors, or 1 in place of 0. [..., 2] to [..., 1]"""
-    xp = namespace(vectors)
-    lengths = xp.hypot(vectors[..., 0], vectors[..., 1])[..., None]
-    return xp.where(lengths > 0, lengths, 1.0)
+    lengths = _lengths(vectors)
+    return namespace(vectors).where(lengths > 0, lengths, 1.0)
+
+
+def _lengths(vectors: Any) -> Any:
+    """The lengths of vectors. The gradient of a length of 0 is 0. [..., 2] to [..., 1]"""
+    xp, is_zero = namespace(vectors), (vectors == 0).all(-1)
+    lengths = xp.hypot(
+        xp.where(is_zero, 1.0, vectors[..., 0]), vectors[..., 1]
+    )  # hypot(0, 0) has a NaN as its gradient
+    return xp.where(is_zero, 0.0, lengths)[..., None]
 
 
 def _box_coordinates(points: Any, origin: Any, across: Any) -> Any:

@@ -127,7 +127,10 @@ def share_numbers(numbers: tuple[float, ...], shape: tuple[int, ...]) -> SampleN
 
 @functools.lru_cache(1024)
 def _share_bytes(number_bytes: bytes, shape: tuple[int, ...]) -> SampleNumbers:
-    """`share_numbers`. By bytes: 0.0 == -0.0, but points on the horizon map to infinities of different signs."""
+    """The cached part of `share_numbers`.
+
+    Its key is bytes: 0.0 == -0.0, but points on the horizon map to infinities of different signs.
+    """
     numbers = _DOUBLES[len(number_bytes) // 8].unpack(number_bytes)
     strides = (0, 0, *contiguous_strides(shape))[-2:]
     packed = SAMPLE_NUMBERS.pack(0, 0, *strides, 1, *numbers, *_NO_SHARED[len(numbers) :], shape[0] if shape else 0)
@@ -145,7 +148,8 @@ def _host_input(name: str, value: Any, domain: Domain, library: Library, device:
             small_matrices.require(name, array, array > 0, "must be greater than 0")
     if batch_ndim == 0 and array.size <= _MAX_SHARED:
         return share_numbers(tuple(array.reshape(-1).tolist()), array.shape)
-    moved = array if device < 0 else library.from_numpy(np.ascontiguousarray(array), device)
+    # A copy: the caller may change the array during an asynchronous copy from pinned memory.
+    moved = array if device < 0 else library.from_numpy(np.array(array, order="C"), device)
     return _Array(convert.describe(moved), batch_ndim, moved)
 
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 # Tiles of a Gaussian blur, (width, height). The first that fits is used.
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 
+MAX_TILE_WIDTH = 224  # of `_BLUR_TILES`
+
 _BLUR_STRIP = 32  # elements of a row that a warp of gaussian_blur_u8.cu makes: its `strip_width`
 
 

@@ -80,6 +80,8 @@ def on_images_device(array: np.ndarray | ArrayDescriptor, images: ImageBatch) ->
     """The array on the images' device: a NumPy array is copied into memory of the images' library."""
     if isinstance(array, ArrayDescriptor):
         return array
+    if images.device >= 0:
+        array = array.copy()  # the caller may change the array during an asynchronous copy from pinned memory
     return convert.describe(images.library.from_numpy(array, images.device))
 
 
@@ -113,8 +115,6 @@ def matrices(parameter: str, value: Any, images: ImageBatch, rows: int) -> Sampl
 def coordinate_maps(parameter: str, value: Any, images: ImageBatch) -> tuple[StridedArray, tuple[int, int]]:
     """One map or one per sample, and its size. [H, W] or [N, H, W]"""
     array = float_array(parameter, value, images, np.float32 if convert.is_float32(value) else np.float64)
-    if isinstance(array, np.ndarray) and images.device >= 0:
-        array = array.copy()  # the caller may change the array during an asynchronous copy
     descriptor = on_images_device(array, images)
     if len(descriptor.shape) not in (2, 3) or 0 in descriptor.shape[-2:]:
         raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {tuple(descriptor.shape)}")
@@ -139,7 +139,7 @@ def lut_table(parameter: str, value: Any, images: ImageBatch) -> StridedArray:
     if convert.is_host(value):
         values = host_array(parameter, value)
         _check.whole_numbers(parameter, values, 255)
-        descriptor = convert.describe(images.library.from_numpy(np.asarray(values, np.uint8, order="C"), images.device))
+        descriptor = on_images_device(np.asarray(values, np.uint8, order="C"), images)
     else:
         table = convert.asarray(value, like=value, dtype="uint8")
         descriptor = _device_array(parameter, table, images, ("uint8",))

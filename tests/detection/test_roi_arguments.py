@@ -108,7 +108,11 @@ INVALID_CALLS = [
     (ValueError, "sample index in 0..1, got nan in region 0", lambda: cuaug.roi_align(VALID[0], rois_of(np.nan, 9), 2)),
     (ValueError, "output_size must be", lambda: cuaug.roi_align(*VALID, (2, 2, 2))),
     (ValueError, "output_size must be at least 1", lambda: cuaug.roi_align(*VALID, 0)),
-    (ValueError, "spatial_scale must be at least", lambda: cuaug.roi_align(*VALID, 2, 0)),
+    (ValueError, "spatial_scale must be in 1e-30..1e.30, got 0", lambda: cuaug.roi_align(*VALID, 2, 0)),
+    (ValueError, "spatial_scale must be in", lambda: cuaug.roi_align([VALID[0]] * 2, VALID[1], 2, [1e-300, 1e-301])),
+    (ValueError, "output_size must have fewer than 2..31 bins", lambda: cuaug.roi_align(*VALID, (65536, 32768))),
+    (ValueError, "input must have fewer than 2..31 samples and channels", lambda: cuaug.roi_align(
+        np.broadcast_to(np.float32(1), (2**31, 4, 4, 1)), np.zeros((1, 5), np.float32), 2)),
     (ValueError, "spatial_scale must have an entry", lambda: cuaug.roi_align(*VALID, 2, [1.0, 0.5])),
     (ValueError, "spatial_scale must become smaller", lambda: cuaug.roi_align(
         [VALID[0]] * 2, VALID[1], 2, [0.5, 0.5])),

@@ -195,12 +195,14 @@ def test_multi_scale_roi_align_takes_canonical_scale_and_level():
         ("image_shapes must have an entry", lambda m: ops.MultiScaleRoIAlign(["0"], 2, 2)({"0": m}, [ROIS], [])),
         ("image_shapes must be", lambda m: ops.MultiScaleRoIAlign(["0"], 2, 2)({"0": m}, [ROIS], [5])),
         ("must become smaller", lambda m: ops.MultiScaleRoIAlign([*"01"], 2, 2)({"0": m, "1": m}, [ROIS], [(64, 64)])),
+        ("input must be an array", lambda m: ops.MultiScaleRoIAlign(["0"], 2, 2)({"0": [1]}, [ROIS], [(64, 64)])),
+        ("x must be a dict of maps by name, got list$", lambda m: ops.MultiScaleRoIAlign(["0"], 2, 2)([m], [], [])),
         ("sampling_ratio must be", lambda m: ops.RoIAlign(2, 1.0, -2)(m, ROIS)),
         ("channels, got 21", lambda m: ops.PSRoIAlign(2, 1.0, 2, layout="NCHW")(m, ROIS)),
     ],
 )  # fmt: skip
 def test_roi_modules_reject_invalid_arguments(message, call):
-    with pytest.raises(ValueError, match=r"^cuaug\.[\w.]+: .*" + message):
+    with pytest.raises((TypeError, ValueError), match=r"^cuaug\.[\w.]+: .*" + message):
         call(maps())
 
 

@@ -9,6 +9,7 @@ from helpers.compare import Tolerance, assert_equal, describe, to_numpy
 from tables import detection as reference_ops
 
 import cuaug
+from cuaug.transforms import functional as F
 
 NEAR = Tolerance(2e-4, 1e-5, reason="float32 coordinates of up to 200, and angles")
 FORMATS = ("cxcywhr", "xywhr", "xyxyxyxy")
@@ -111,4 +112,18 @@ def test_box_convert_gradient_of_corners_without_area_is_finite(corners, target)
     torch = pytest.importorskip("torch")
     boxes = torch.tensor([corners], requires_grad=True)
     cuaug.box_convert(boxes, "xyxyxyxy", target).sum().backward()
+    assert torch.isfinite(boxes.grad).all()
+
+
+@pytest.mark.parametrize("size", [(0, 0), (0, 4), (5, 0)], ids=str)
+def test_gradients_of_moved_boxes_without_area_are_finite(size):
+    torch = pytest.importorskip("torch")
+    boxes = torch.tensor([[10.0, 10, *size, 30], [10, 10, 4, 5, 30]], requires_grad=True)
+    M = torch.tensor([[1.1, 0.2, 3], [-0.1, 0.9, 4], [0, 0, 1]], requires_grad=True)
+    cuaug.transform_boxes(boxes, M, format="CXCYWHR").sum().backward()
+    assert torch.isfinite(boxes.grad).all()
+    assert torch.isfinite(M.grad).all()
+    assert M.grad.any()
+    boxes.grad = None
+    F.clamp_bounding_boxes(boxes, "CXCYWHR", (32, 32), clamping_mode="soft").sum().backward()
     assert torch.isfinite(boxes.grad).all()

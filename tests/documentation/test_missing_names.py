@@ -258,6 +258,8 @@ def test_messages_about_arguments_of_other_libraries_say_what_to_pass(call, mess
         lambda: T.ColorJitter(limit=0.3),
         lambda: T.GaussianBlur(3, height=5),
         lambda: T.Boxes("XYXY", p=0.5),
+        lambda: cuaug.RoIAlign(2, 1.0, 2, p=0.5),
+        lambda: cuaug.data.Loader([], p=0.5),
     ],
 )
 def test_messages_do_not_recommend_arguments_that_the_callable_lacks(call):

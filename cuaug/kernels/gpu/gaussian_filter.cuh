@@ -32,7 +32,7 @@ struct alignas(16) Vector4 {
 
 inline int round_up4(int count) { return count + 3 & ~3; }
 
-// Shared memory of a block; cuaug/_passes/grids.py counts its bytes. Rows are an odd number of 16-byte vectors apart,
+// Shared memory of a block; `blur_tile` of cuaug/_passes/blur_tiles.py counts its bytes. Rows are an odd number of 16-byte vectors apart,
 // so that lanes that read one below the other have no bank conflicts.
 template <class R, int C>
 struct BlurTile {

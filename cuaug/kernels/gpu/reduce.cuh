@@ -35,8 +35,8 @@ inline ExclusiveSum warp_exclusive_sum(int value) {
     return {sum - value, __shfl_sync(0xffffffffu, sum, 31)};
 }
 
-// Stores a block's part of a mean: the sum of its threads' `sum` times `scale`, always added in the same order. Called
-// once, by all threads of a block of whole warps. `sums`: shared memory for one number per warp.
+// Stores a block's part of a mean: the sum of its threads' `sum` times `scale`, always added in the same order. Called by
+// all threads of a block of whole warps. `sums`: shared memory for one number per warp; a barrier precedes its next use.
 template <class R>
 inline void store_block_sum(R sum, R* sums, double scale, double* partial_mean) {
     sum = warp_sum(sum);

@@ -23,7 +23,7 @@ double add_saturate(double a, double b);
 float reciprocal(float value);
 double reciprocal(double value);
 
-// a / b, rounded once, for integers below 2^17 as `a` and integers below 2^16 / max_value as `b`.
+// a / b, rounded once, if `a` is an integer below 2^17, and `b` an integer below 2^16 times 1 / max_value.
 float divide_levels(float a, float b);
 double divide_levels(double a, double b);
 

@@ -27,11 +27,13 @@ inline bool interpolates_between_pixels(const ResampleRecord& args, long long n)
     if constexpr (!may_interpolate<Filter, In, From>) return false;
     const double top = box_entry(args, n, 0), left = box_entry(args, n, 1), height = box_entry(args, n, 2),
                  width = box_entry(args, n, 3);
-    const bool is_inside = top >= 0.0 && left >= 0.0 && height > 0.0 && width > 0.0 &&
-                           top + height <= height_of<From>(args, n) && left + width <= width_of<From>(args, n);
+    const int image_height = height_of<From>(args, n), image_width = width_of<From>(args, n);
+    // A sum alone may be rounded down to the image's end.
+    const bool is_inside = top >= 0.0 && left >= 0.0 && height > 0.0 && width > 0.0 && top < image_height &&
+                           left < image_width && top + height <= image_height && left + width <= image_width;
     const bool is_enlarged =
         height <= result_rows<Part>(args, n).box_size && width <= result_columns<Part>(args, n).box_size;
-    return is_inside && min(height_of<From>(args, n), width_of<From>(args, n)) > 1 && (is_enlarged || !args.antialias);
+    return is_inside && min(image_height, image_width) > 1 && (is_enlarged || !args.antialias);
 }
 
 template <class Filter, class From, class Part, class R>

@@ -11,7 +11,7 @@ struct ResampleRecord : BatchWithFill {
     double value[4];
     // Whether the result is a window. The table is then [N, 10]: after the box, for y and then for x, the size of the
     // resized box, a step of 1 or -1, and an origin. Pixel i of the result is pixel origin + step * i of the resized
-    // box. If each sample's result has a size of its own (on a GPU: `OwnSize` of passes/resample.cu), the table is
+    // box. If each sample's result has a size of its own (on a GPU: `OwnSize` of gpu/result_region.cuh), the table is
     // [N, 7]: after the box, the fields of `ResultPlacement`.
     int has_window;
     int antialias;  // widen the filter by the scale and drop taps outside the box; otherwise repeat the box's edge
