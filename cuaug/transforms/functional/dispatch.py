@@ -30,6 +30,11 @@ def require_images(inpt: Any) -> None:
         raise TypeError(f"inpt must be images, got {type(inpt).__name__}: this function takes images only")
 
 
+def require_writable(inpt: Any) -> None:
+    if convert.describe(convert.detach(without_type(inpt))).read_only:
+        raise TypeError(f"inpt must be writable for inplace=True, got a read-only {type(inpt).__name__}")
+
+
 def apply_to_images(inpt: Any, layout: Layout | None, function: BatchFunction, *arguments: Any) -> Any:
     """Call ``function(images, *arguments, layout=...)``, which changes pixels.
 
