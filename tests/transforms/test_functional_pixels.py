@@ -152,6 +152,9 @@ def test_permute_channels_errors():
         F.permute_channels(images, [0, 1])
     with pytest.raises(ValueError, match="permutation must be at most 2, got 3"):
         F.permute_channels(images, [0, 1, 3])
+    for permutation in (3, {0, 1, 2}, "012"):
+        with pytest.raises(TypeError, match="permute_channels: permutation must be 3 ints, one per channel, got"):
+            F.permute_channels(images, permutation)
 
 
 def test_grayscale_to_rgb_of_grey_images_without_a_channel_axis():
