@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 from .. import _check
 from .._arrays import convert
 from .._arrays.images import describe_images
+from .._arrays.registry import library_of
 from .._detection.box_shapes import box_shape
 from .._figure import BoxLayer, MaskLayer, Picture, PointLayer, draw
 from ..show import rgb
@@ -62,7 +64,8 @@ def before_and_after(
     for old, new in zip(before.targets_of("images"), after.targets_of("images"), strict=True):
         layouts = [_layout(old, i, layout) for i in samples]
         old_frames = [_frame(_entry(before, old, i), layouts[i]) for i in samples]
-        new_frames = [_frame(_entry(after, new, i), layouts[i]) for i in samples]
+        results = [_entry(after, new, i) for i in samples]
+        new_frames = [_frame(results[i], _result_layout(results[i], layouts[i])) for i in samples]
         old_pixels, new_pixels = visible_pixels(
             [frame.planes for frame in old_frames], [frame.planes for frame in new_frames], list(recipe.flattened())
         )
@@ -81,7 +84,9 @@ def _with_object_numbers(parsed: ParsedSample) -> ParsedSample:
     """
     targets = []
     for boxes in parsed.targets_of("boxes"):
-        numbers: Any = [np.arange(len(entry)) for entry in boxes.value]
+        # Without an axis it is 1: the call then refuses the boxes with its message.
+        counts = [math.prod(entry.shape[:1]) for entry in boxes.value]
+        numbers: Any = [np.arange(count) for count in counts]
         numbers = numbers if isinstance(boxes.value, list) else np.stack(numbers)
         targets.append(Target("area", numbers, tuple((*path[:-1], _NUMBERS) for path in boxes.paths), None))
     return parsed.with_targets((*parsed.targets, *targets))
@@ -97,6 +102,14 @@ def _layout(images: Target, i: int, layout: str | None) -> str:
     """The layout of the image of one sample."""
     array = images.value[i] if isinstance(images.value, list) else images.value
     return describe_images(array, images.layout or image_layout(images.original, layout)).axes.layout.replace("N", "")
+
+
+def _result_layout(image: Any, layout: str) -> str:
+    """The layout of a result. An image [H, W] that becomes RGB gains a channel axis where its library has it."""
+    library = library_of(type(image))
+    if library is None or image.ndim == len(layout):
+        return layout
+    return f"C{layout}" if library.channels_first else f"{layout}C"
 
 
 def _frame(image: Any, layout: str) -> _Frame:

@@ -19,8 +19,9 @@ __all__ = ["LinearTransformation"]
 class LinearTransformation(Transform):
     """Subtract a vector from the flattened image, and multiply by a matrix; D is the number of an image's values.
 
-    The values are flattened in the order of the image's axes. The result has the wider dtype of the image and the
-    matrix, without those of integers; float32 if both hold integers. Lists, also those of ``to_dict``, are float32.
+    The values are flattened in the order of the image's axes. The result has the wider float dtype of the image and the
+    matrix (an integer dtype does not count); float32 if both hold integers. Lists, also those of ``to_dict``, are
+    float32.
 
     Args:
         transformation_matrix: [D, D]
@@ -44,8 +45,8 @@ class LinearTransformation(Transform):
             raise TypeError("images must be arrays, got an image of Pillow: put ToImage or ToTensor before")
         images = without_type(inpt)
         shape, size = tuple(images.shape), int(self.mean_vector.shape[0])
-        if len(shape) < 3 or int(np.prod(shape[-3:])) != size:
-            raise ValueError(f"images must have {size} values each, as the matrix has rows, got shape {shape}")
+        if len(shape) < 2 or int(np.prod(shape[-3:])) != size:
+            raise ValueError(f"images must have {size} values each, as many as the matrix has rows, got shape {shape}")
         dtype = _float_dtype(images, self.transformation_matrix)
         matrix, mean, values = (
             convert.asarray(value, like=images, dtype=dtype)

@@ -40,17 +40,27 @@ def box_edges(parsed: ParsedSample, format: str) -> list[np.ndarray]:
     if not targets:
         raise TypeError("the sample must have boxes, got none")
     value = targets[0].value
-    if isinstance(value, list):
-        rows = _host(convert.namespace(*value).concatenate(value) if len(value) > 1 else value[0])
-        entries = np.split(rows, np.cumsum([len(entry) for entry in value])[:-1])
-    else:
-        entries = list(_host(value))
     format = targets[0].format or format
     if format not in FORMATS:
         raise ValueError(f"boxes must be upright, in the format XYXY, XYWH or CXCYWH, got {format}")
-    for entry in entries:
-        _check.shape("boxes", entry, (None, 4))
+    if isinstance(value, list):
+        for i, entry in enumerate(value):
+            _check.shape(f"boxes[{i}]", entry, (None, 4))
+        entries = _host_list(value)
+    else:
+        _check.shape("boxes", value, (parsed.samples, None, 4))
+        entries = list(_host(value))
     return [to_edges(entry, format) for entry in entries]
+
+
+def _host_list(boxes: Sequence[Any]) -> list[np.ndarray]:
+    """Boxes of several samples as float64 on the host, with one copy for each library, dtype and device."""
+    entries: dict[int, np.ndarray] = {}
+    for indices, _ in point_map.groups_of_kind(boxes, ()):
+        group = [boxes[i] for i in indices]
+        rows = _host(convert.namespace(*group).concatenate(group) if len(group) > 1 else group[0])
+        entries |= zip(indices, point_map.split(rows, [len(entry) for entry in group]), strict=True)
+    return [entries[i] for i in range(len(boxes))]
 
 
 def _host(boxes: Any) -> np.ndarray:

@@ -19,7 +19,7 @@ from .._detection.rotated_boxes import Edges
 from .._matrices.formulas import map_points
 from .moves import Move
 
-_NARROW_DTYPES = ("uint8", "int8")  # results have the input's dtype, which ends below 256
+_NARROW_DTYPES = ("uint8", "int8")  # results have the input's dtype, whose largest value is below 256
 
 
 class PointMap(NamedTuple):
@@ -96,8 +96,8 @@ def check_dtype(name: str, dtype: Any) -> None:
 def move_points(points: Any, M: Any) -> Any:
     """As `cuaug.transform_points`. [..., P, 2]
 
-    For the few points of a sample on the host, the operations of NumPy take less time than describing the arguments of
-    a loop.
+    For the few points of a sample on the host, the operations of NumPy take less time than a call of the extension's
+    loop, whose arguments must be packed first.
     """
     if _are_in_numpy(points, M):
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -114,7 +114,7 @@ def move_boxes(rows: Any, shape: BoxShape, M: Any) -> Any:
 
 
 def _are_in_numpy(values: Any, M: Any) -> bool:
-    """Whether both are NumPy arrays, and the matrix is float64, in which a loop computes, and finite."""
+    """Whether both are NumPy arrays, and the matrix is float64, in which the extension's loop computes, and finite."""
     is_numpy = type(values) is np.ndarray and type(M) is np.ndarray
     return is_numpy and M.dtype == np.float64 and bool(np.isfinite(M).all())
 

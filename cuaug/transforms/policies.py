@@ -11,6 +11,7 @@ from .. import _check
 from .._fusion.fill import FillByKind
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Blend, Branch
+from .._integers import integer_value
 from .._program.functors import SAMPLERS
 from .._program.records import MAX_BRANCHES
 from ..typing import AutoAugmentPolicy, FillByType, Interpolation, PerChannel
@@ -169,7 +170,8 @@ class AugMix(Transform):
     ) -> None:
         self.severity: int = _check.integer("severity", severity, 1, 10)
         self.mixture_width: int = _check.integer("mixture_width", mixture_width, 1, MAX_BRANCHES)
-        self.chain_depth: int = -1 if chain_depth == -1 else _check.integer("chain_depth", chain_depth, 1, _MAX_SLOTS)
+        depth = integer_value("chain_depth", chain_depth)
+        self.chain_depth: int = -1 if depth == -1 else _check.integer("chain_depth", depth, 1, _MAX_SLOTS)
         self.alpha: float = ranges.beta_shape("alpha", alpha)
         self.all_ops: bool = _check.boolean("all_ops", all_ops)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)

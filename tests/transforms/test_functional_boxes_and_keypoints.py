@@ -149,6 +149,45 @@ def test_functions_of_keypoints_equal_torchvision(TF, real_tv, axes):
     assert_equal(valid, expected_valid)
 
 
+@pytest.mark.parametrize("backend", [("numpy", "cpu"), ("torch", "cpu"), ("jax", "cpu")])
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_functions_of_keypoints_keep_visibility(backend, dtype):
+    points = put(np.array([[-1, 2, 2], [40, 30, 1], [3, 4, 0]], dtype), backend)
+    clamped, (inside, _) = F.clamp_keypoints(points, SIZE), F.sanitize_keypoints(points, SIZE)
+    assert_equal(np.asarray(clamped), np.array([[0, 2, 2], [29, 19, 1], [3, 4, 0]], dtype))
+    assert_equal(np.asarray(inside), np.array([[3, 4, 0]], dtype))
+
+
+def test_functions_of_boxes_and_keypoints_refuse_other_values_and_shapes():
+    rotated, frozen = np.zeros((2, 5)), np.zeros((2, 4))
+    frozen.flags.writeable = False
+    for call, message in (
+        (
+            lambda: F.clamp_bounding_boxes([[0, 0, 1, 2]], "XYXY", SIZE, "soft"),
+            "inpt must be an array of boxes, got li",
+        ),
+        (
+            lambda: F.convert_bounding_box_format([[0, 0, 1, 2]], "XYXY", "XYWH"),
+            "inpt must be an array of boxes, got l",
+        ),
+        (lambda: F.sanitize_bounding_boxes([[0, 0, 1, 2]], "XYXY", SIZE), "bounding_boxes must be an array of boxes"),
+        (lambda: F.clamp_keypoints([[0, 0]], SIZE), "inpt must be an array of keypoints, got list"),
+        (lambda: F.sanitize_keypoints([[0, 0]], SIZE), "key_points must be an array of keypoints, got list"),
+        (lambda: F.clamp_keypoints(np.zeros((2, 1)), SIZE), r"inpt must have shape \[..., 2|3\], got \[2, 1\]"),
+        (lambda: F.sanitize_keypoints(np.array(1.0), SIZE), r"key_points must have shape \[..., 2|3\], got \[\]"),
+        (
+            lambda: F.convert_bounding_box_format(rotated, "XYWHR", "XYXYXYXY", inplace=True),
+            "inplace must be False: 5 numbers of XYWHR cannot hold 8 of XYXYXYXY",
+        ),
+        (
+            lambda: F.convert_bounding_box_format(frozen, "XYXY", "XYWH", inplace=True),
+            "inpt must be writable for inplace=True, got a read-only ndarray",
+        ),
+    ):
+        with pytest.raises((TypeError, ValueError), match=rf"^cuaug\.transforms\.functional\.\w+: {message}"):
+            call()
+
+
 def test_functions_of_boxes_and_keypoints_say_which_argument_is_missing(real_tv):
     numbers, points = torch.zeros(2, 4), torch.zeros(2, 2)
     boxes = real_tv.BoundingBoxes(numbers, format="XYXY", canvas_size=SIZE)

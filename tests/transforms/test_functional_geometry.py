@@ -115,6 +115,18 @@ def boxes(tv, format, dtype=torch.float32, mode="soft", count=40, seed=0):
     return tv.BoundingBoxes(values, format=format, canvas_size=SIZE, clamping_mode=mode)
 
 
+@pytest.mark.parametrize(("dtype", "size"), [(torch.float16, 2048), (torch.bfloat16, 256)], ids=str)
+def test_functional_boxes_of_narrow_floats_are_moved_in_float32(real_tv, dtype, size):
+    """An edge that these dtypes hold, and its corner half a pixel before that they do not hold."""
+    first = size * 3 // 4 + 1 if dtype == torch.float16 else size // 2 + 1
+    edges, canvas = torch.tensor([[first, first, first + 2, first + 2]], dtype=dtype), (size, size)
+    target = real_tv.BoundingBoxes(edges, format="XYXY", canvas_size=canvas)
+    assert plain(F.horizontal_flip(target)).tolist() == [[size - first - 2, first, size - first, first + 2]]
+    for unchanged in (F.pad(target, [0]), F.crop(target, 0, 0, *canvas), F.affine(target, 0, [0, 0], 1.0, [0, 0])):
+        assert_equal(plain(unchanged), edges)
+    assert plain(F.resize(target, [size // 2] * 2)).tolist() == (edges.double() / 2).to(dtype).tolist()
+
+
 @pytest.mark.parametrize("mode", ["soft", "hard", None])
 @pytest.mark.parametrize("format", FORMATS)
 @every_geometry

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import CUPY_CUDA, JAX, NUMPY, TORCH_CUDA, backend_id, device_of, noise, put, seeded
+from helpers.arrays import CUPY_CUDA, JAX, NUMPY, TORCH_CUDA, backend_id, device_of, noise, put
 from helpers.compare import EXACT, Tolerance, assert_equal
 from tables.functional_calls import COPIES, GEOMETRY, LEVEL, PIXELS, RESIZES, SIZE
 
@@ -145,72 +145,6 @@ def test_normalize_inplace(real_tv):
         F.normalize(tensor(2), [0.4] * 3, [0.2] * 3, inplace=True)
 
 
-def erase_values():
-    rng = seeded("erase values")
-    pixels = torch.from_numpy(rng.integers(0, 256, (3, 6, 9), np.uint8))
-    return {
-        "number": torch.tensor([7], dtype=torch.uint8),
-        "one per channel": torch.tensor([1, 2, 3], dtype=torch.uint8).reshape(3, 1, 1),
-        "one for all channels": torch.tensor([5], dtype=torch.uint8).reshape(1, 1, 1),
-        "pixels": pixels,
-        "a row": pixels[:, :1],
-        "grey pixels": pixels[:1],
-        "of another dtype": pixels.float(),
-    }
-
-
-@pytest.mark.parametrize("name", erase_values())
-@pytest.mark.parametrize("samples", [(), (2,), (2, 3)])
-@pytest.mark.parametrize("inplace", [False, True])
-def test_erase_equals_torchvision(TF, real_tv, name, samples, inplace):
-    value, images = erase_values()[name], real_tv.Image(tensor(*samples))
-    expected = TF.erase(images.clone(), 4, 7, 6, 9, value)
-    before = images.clone()
-    result = F.erase(images, 4, 7, 6, 9, value, inplace)
-    assert type(result) is real_tv.Image
-    assert (result is images) == inplace
-    assert_equal(plain(result), plain(expected))
-    assert inplace or torch.equal(images, before)
-
-
-def test_erase_pixels_in_other_layouts_and_at_the_edge():
-    pixels = erase_values()["pixels"]
-    images, value = tensor(2).permute(0, 2, 3, 1).numpy(), pixels.permute(1, 2, 0).numpy()
-    expected = images.copy()
-    expected[:, 4:10, 7:16] = value
-    assert_equal(F.erase(images, 4, 7, 6, 9, value), expected)
-    first = tensor(2)
-    assert_equal(F.erase(first, 30, 7, 6, 9, pixels), first)
-    assert_equal(F.erase(first, -9, 7, 6, 9, pixels), first)
-    for row, column in ((16, 27), (-2, -4), (16, -4)):
-        inside = first.clone()
-        for i, j in np.ndindex(6, 9):
-            if 0 <= row + i < SIZE[0] and 0 <= column + j < SIZE[1]:
-                inside[..., row + i, column + j] = pixels[:, i, j]
-        assert_equal(F.erase(first, row, column, 6, 9, pixels), inside)
-    with pytest.raises(ValueError, match=r"v must have a shape that broadcasts to \(2, 3, 6, 8\), got \(3, 6, 9\)"):
-        F.erase(first, 1, 2, 6, 8, pixels)
-    assert_equal(
-        F.erase(first, np.int64(1), torch.tensor(2), np.uint8(6), 9, pixels), F.erase(first, 1, 2, 6, 9, pixels)
-    )
-    for row, height in (([1, 2], 6), (True, 6), (1.0, 6)):
-        with pytest.raises(ValueError, match="i, j, h and w must be one int each"):
-            F.erase(first, row, 7, height, 9, pixels)
-    with pytest.raises(ValueError, match="erase: h must be at least 0, got -6"):
-        F.erase(first, 1, 7, -6, 9, pixels)
-
-
-def test_erase_takes_a_box_per_sample():
-    images, value = tensor(2), torch.tensor([1, 2, 3], dtype=torch.uint8).reshape(3, 1, 1)
-    result = F.erase(images, [1, 5], 7, [6, 2], 9, value)
-    expected = [F.erase(image, i, 7, h, 9, value) for image, i, h in zip(images, (1, 5), (6, 2), strict=True)]
-    assert_equal(result, torch.stack(expected))
-    last = images.permute(0, 2, 3, 1).numpy()
-    assert_equal(
-        F.erase(last, [1, 5], 7, [6, 2], 9, value.reshape(1, 1, 3).numpy()), result.permute(0, 2, 3, 1).numpy()
-    )
-
-
 def test_permute_channels_errors():
     images = tensor()
     assert_equal(F.permute_channels(images, [-1, 0, 0]), images[[2, 0, 0]])
@@ -218,6 +152,9 @@ def test_permute_channels_errors():
         F.permute_channels(images, [0, 1])
     with pytest.raises(ValueError, match="permutation must be at most 2, got 3"):
         F.permute_channels(images, [0, 1, 3])
+    for permutation in (3, {0, 1, 2}, "012"):
+        with pytest.raises(TypeError, match="permute_channels: permutation must be 3 ints, one per channel, got"):
+            F.permute_channels(images, permutation)
 
 
 def test_grayscale_to_rgb_of_grey_images_without_a_channel_axis():

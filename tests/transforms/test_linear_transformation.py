@@ -32,3 +32,16 @@ def test_linear_transformation_computes_in_the_wider_float_dtype(matrix_type, ma
         assert type(result) is type(given)
         assert str(result.dtype).rpartition(".")[2] == expected
         assert np.array_equal(np.asarray(result), image.astype(expected))
+
+
+@pytest.mark.parametrize(
+    "call", [T.LinearTransformation, lambda *matrices: T.Compose([T.LinearTransformation(*matrices)])]
+)
+def test_linear_transformation_of_images_without_a_channel_axis(call):
+    image, matrix, mean = noise((3, 4)), 2 * np.eye(12), np.arange(12)
+    expected = (image - mean.reshape(3, 4)) * 2.0
+    whiten = call(matrix, mean)
+    np.testing.assert_array_equal(whiten(image), expected)
+    np.testing.assert_array_equal(whiten([image, image]), [expected, expected])
+    with pytest.raises(ValueError, match=r"images must have 12 values each, as many as the matrix has rows, got shape"):
+        whiten(noise((3, 5)))

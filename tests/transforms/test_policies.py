@@ -321,6 +321,11 @@ def test_policy_accepts_torchvision_enumerations():
     assert T.RandAugment(interpolation=mode.BILINEAR).interpolation == "bilinear"
 
 
+def test_augmix_rejects_several_depths():
+    with pytest.raises(TypeError, match=r"^cuaug\.transforms\.AugMix: chain_depth must be an int, got an array"):
+        T.AugMix(chain_depth=np.array([1, 2]))
+
+
 def test_policy_rejects_float32():
     for transform in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment(), T.AugMix()):
         with pytest.raises(TypeError, match="images must be uint8, got float32"):

@@ -97,3 +97,25 @@ def test_random_iou_crop_reads_every_format(format):
     assert torch.equal(actual[1]["valid"], expected[1]["valid"])
     converted = cuaug.box_convert(actual[1]["boxes"], format.lower(), "xyxy")
     assert_equal(converted.numpy(), expected[1]["boxes"].numpy(), tolerance=CONVERTED)
+
+
+def test_random_iou_crop_takes_boxes_of_several_libraries():
+    images, rows = [detection()[0] for _ in range(3)], detection()[1]["boxes"]
+    aug = T.Compose([T.RandomIoUCrop()], seed=2)
+    expected = aug({"image": images, "boxes": [rows] * 3}, step=0)
+    result = aug({"image": images, "boxes": [rows, rows.numpy(), rows.double()]}, step=0)
+    for actual, image in zip(result["image"], expected["image"], strict=True):
+        assert torch.equal(actual, image)
+
+
+@pytest.mark.parametrize(
+    ("boxes", "message"),
+    [
+        (np.zeros(2), r"boxes must have shape \[2, \*, 4\], got \[2\]"),
+        ([np.zeros((3, 4)), np.array(1.0)], r"boxes\[1\] must have shape \[\*, 4\], got \[\]"),
+        ([np.zeros((3, 4)), np.zeros((3, 5))], r"boxes\[1\] must have shape \[\*, 4\], got \[3, 5\]"),
+    ],
+)
+def test_random_iou_crop_names_the_shape_of_boxes(boxes, message):
+    with pytest.raises(ValueError, match=rf"^cuaug\.transforms\.Compose: RandomIoUCrop: {message}"):
+        T.Compose([T.RandomIoUCrop()])(np.zeros((2, 8, 8, 3), np.uint8), boxes=boxes)

@@ -304,6 +304,11 @@ def test_compose_show_draws_each_image_of_a_sample():
             "step must be at least 0, got -1",
         ),
         (
+            lambda: CROP_LEFT.show(BATCH, boxes=BOXES[:, 0, 0]),
+            ValueError,
+            r"boxes must have shape \[3, \*, 4\], got \[3\]",
+        ),
+        (
             lambda: T.Compose([T.RandomEqualize()]).show(BATCH / 255),
             TypeError,
             "RandomEqualize: images must be uint8",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.arrays import noise
+from helpers.compare import assert_equal
 from helpers.figures import axes_of, pixels
 
 from cuaug import transforms as T
@@ -93,3 +94,23 @@ def test_compose_show_draws_captions_of_boxes_far_outside(coordinate):
     figure.canvas.draw()
     assert [text.get_text() for text in figure.axes[0].texts] == ["far", "near"]
     assert figure.axes[0].texts[1].get_position() == (0.5, 0.5)
+
+
+GREY = {
+    "one": lambda: BATCH[0, ..., 0],
+    "sizes": lambda: [BATCH[0, ..., 0], BATCH[0, :5, :, 0]],
+    "torch": lambda: TENSOR[0, 0],
+    "Pillow": lambda: pytest.importorskip("PIL.Image").fromarray(BATCH[0, ..., 0]),
+    "target": lambda: {"image": BATCH[0, ..., 0], "masks": np.zeros((H, W), np.uint8)},
+}
+
+
+@pytest.mark.parametrize("transform", [T.RGB(), T.Grayscale(3)], ids=repr)
+@pytest.mark.parametrize("name", GREY)
+def test_compose_show_draws_grey_images_that_become_rgb(name, transform):
+    """Images [H, W] gain a channel axis."""
+    layout = "HW" if name == "torch" else None
+    before, after = axes_of(T.Compose([transform], seed=0).show(GREY[name](), layout=layout))
+    for old, new in zip(before, after, strict=True):
+        assert_equal(pixels(new), pixels(old))
+    assert_equal(pixels(after[0]), np.repeat(BATCH[0, ..., :1], 3, -1))

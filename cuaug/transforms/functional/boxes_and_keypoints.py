@@ -14,9 +14,11 @@ from ..._arrays.tv_tensors import tv_kind, without_type, wrap_like
 from ..._check import prefix_errors
 from ..._detection.box_formats import stated_format
 from ..._detection.box_shapes import box_shape
+from ..._value_text import is_array
 from ...typing import Array, BoxFormat
 from .. import point_map
 from . import box_values
+from .dispatch import require_writable
 
 __all__ = [
     "clamp_bounding_boxes",
@@ -63,6 +65,9 @@ def convert_bounding_box_format(
     if inplace:
         if stated_format(values) not in (None, target):
             raise ValueError(f"inplace must be False: {type(values).__name__} state {source}, and cannot hold {target}")
+        if (old := values.shape[-1]) != (new := result.shape[-1]):
+            raise ValueError(f"inplace must be False: {old} numbers of {source} cannot hold {new} of {target}")
+        require_writable(inpt)
         values[...] = result
         result = values
     return wrap_like(result, inpt, format=target)
@@ -117,7 +122,8 @@ def clamp_keypoints(inpt: Array, canvas_size: Sequence[int] | None = None) -> Ar
     """Clamp keypoints to the pixels of the canvas: x to 0..W - 1, y to 0..H - 1.
 
     Args:
-        inpt: ``KeyPoints``, or an array of any library. [..., 2]
+        inpt: ``KeyPoints``, or an array of any library; a third column, the visibility, stays as it is.
+            [..., 2 or 3]
         canvas_size: (H, W), of an array; ``KeyPoints`` state theirs.
 
     Returns:
@@ -132,13 +138,14 @@ def clamp_keypoints(inpt: Array, canvas_size: Sequence[int] | None = None) -> Ar
     array([[0., 2.],
            [7., 5.]])
     """
-    points = _plain_values("inpt", inpt, "keypoints", canvas_size=canvas_size)
+    points = _plain_points("inpt", inpt, canvas_size)
     height, width = _canvas(inpt, canvas_size)
     xp, limit = convert.namespace(points), max(height, width)
     if point_map.is_integer(points.dtype):  # torch refuses a bound beyond the dtype
         limit = np.iinfo(convert.dtype_name(points.dtype)).max
-    axes = [xp.clip(points[..., i], 0, min(extent - 1, limit)) for i, extent in enumerate((width, height))]
-    return wrap_like(xp.stack(axes, -1), inpt)
+    x, y, *others = (points[..., i] for i in range(points.shape[-1]))
+    clamped = [xp.clip(axis, 0, min(extent - 1, limit)) for axis, extent in ((x, width), (y, height))]
+    return wrap_like(xp.stack([*clamped, *others], -1), inpt)
 
 
 @prefix_errors
@@ -188,11 +195,11 @@ def sanitize_keypoints(key_points: Array, canvas_size: Sequence[int] | None = No
 
     Args:
         key_points: ``KeyPoints``, or an array of any library. With more than two axes, an entry of the first axis is
-            kept if all its points are inside. [K, ..., 2]
+            kept if all its points are inside. [K, ..., 2 or 3]
         canvas_size: As in :func:`clamp_keypoints`.
 
     Returns:
-        The valid keypoints, and a mask of them. [V, ..., 2], [K]
+        The valid keypoints, and a mask of them. [V, ..., 2 or 3], [K]
 
     Raises:
         ValueError: ``canvas_size`` is missing for an array, or is given for ``KeyPoints``.
@@ -202,7 +209,7 @@ def sanitize_keypoints(key_points: Array, canvas_size: Sequence[int] | None = No
     >>> sanitize_keypoints(np.array([[0, 0], [8, 0]]), (6, 8))
     (array([[0, 0]]), array([ True, False]))
     """
-    points = _plain_values("key_points", key_points, "keypoints", canvas_size=canvas_size)
+    points = _plain_points("key_points", key_points, canvas_size)
     height, width = _canvas(key_points, canvas_size)
     x, y = points[..., 0], points[..., 1]
     inside = (x >= 0) & (y >= 0) & (x < width) & (y < height)
@@ -219,12 +226,22 @@ def _plain_values(name: str, value: Any, kind: str, **arguments: Any) -> Any:
     type_kind = tv_kind(value)
     if type_kind not in (None, kind):
         raise TypeError(f"{name} must be {kind}, got {type(value).__name__}")
+    if not is_array(value):
+        raise TypeError(f"{name} must be an array of {kind}, got {type(value).__name__}")
     for argument, passed in arguments.items():
         if type_kind is None and passed is None:
             raise ValueError(f"{argument} must be given for an array of {kind}")
         if type_kind is not None and passed is not None:
             raise ValueError(f"{argument} must be left out: {type(value).__name__} state it")
     return without_type(value)
+
+
+def _plain_points(name: str, value: Any, canvas_size: Any) -> Any:
+    """Keypoints as a plain array, after the checks of `_plain_values` and of the number of columns."""
+    points = _plain_values(name, value, "keypoints", canvas_size=canvas_size)
+    if points.ndim < 1 or points.shape[-1] < 2:
+        raise ValueError(f"{name} must have shape [..., 2|3], got {list(points.shape)}")
+    return points
 
 
 def _canvas(value: Any, canvas_size: Any) -> tuple[int, int]:

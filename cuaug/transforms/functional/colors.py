@@ -12,6 +12,8 @@ from ... import _check, color, filter, levels
 from ..._arrays.images import describe_images
 from ..._arrays.pillow_library import PillowPixels
 from ..._check import prefix_errors
+from ..._integers import has_positions
+from ..._value_text import value_text
 from ...typing import Array, Layout, PerSample
 from .dispatch import apply_to_arrays, apply_to_images, take
 
@@ -258,6 +260,8 @@ def permute_channels(inpt: Array, permutation: Sequence[int], *, layout: Layout 
     def permute(images: Any, layout: Any) -> Any:
         batch = describe_images(images, layout)
         count = batch.channels
+        if not has_positions(permutation):
+            raise TypeError(f"permutation must be {count} ints, one per channel, got {value_text(permutation)}")
         if len(permutation) != count:
             raise ValueError(f"permutation must have {count} entries, one per channel, got {len(permutation)}")
         order = [_check.integer("permutation", channel, -count, count - 1) for channel in permutation]

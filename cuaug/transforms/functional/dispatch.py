@@ -30,6 +30,11 @@ def require_images(inpt: Any) -> None:
         raise TypeError(f"inpt must be images, got {type(inpt).__name__}: this function takes images only")
 
 
+def require_writable(inpt: Any) -> None:
+    if convert.describe(convert.detach(without_type(inpt))).read_only:
+        raise TypeError(f"inpt must be writable for inplace=True, got a read-only {type(inpt).__name__}")
+
+
 def apply_to_images(inpt: Any, layout: Layout | None, function: BatchFunction, *arguments: Any) -> Any:
     """Call ``function(images, *arguments, layout=...)``, which changes pixels.
 
@@ -136,10 +141,17 @@ def _move_keypoints(inpt: Any, canvas_map: CanvasMap) -> Any:
 
 
 def _float_rows(values: Any) -> Any:
-    """[..., n] as [rows, n]: integers as float64; host values in NumPy, unless torch must see the operations."""
+    """[..., n] as [rows, n]: integers as float64, float16 and bfloat16 as float32.
+
+    Host values are in NumPy, unless torch must see the operations.
+    """
     values = values if autograd.is_intercepting() else host_targets.numpy_view(values)
     rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
-    return convert.asarray(rows, like=rows, dtype="float64") if point_map.is_integer(values.dtype) else rows
+    if point_map.is_integer(values.dtype):
+        return convert.asarray(rows, like=rows, dtype="float64")
+    # Corners are half a pixel from the edges, which float16 cannot hold beyond 1024, nor bfloat16 beyond 128.
+    is_narrow = convert.dtype_name(values.dtype) in ("float16", "bfloat16")
+    return convert.asarray(rows, like=rows, dtype="float32") if is_narrow else rows
 
 
 def _one_matrix(canvas_map: CanvasMap) -> Any:

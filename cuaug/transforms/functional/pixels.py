@@ -13,14 +13,15 @@ import numpy as np
 from ... import _check, filter, levels, noise
 from ..._arrays import convert
 from ..._arrays.images import describe_images
+from ..._arrays.pillow_library import PILLOW
 from ..._arrays.registry import library_of
 from ..._arrays.tv_tensors import tv_kind, without_type, wrap_like
 from ..._check import prefix_errors
 from ..._integers import integer_value
-from ..._program.dtypes import ITEM_SIZE, LABEL_LIMITS
+from ..._program.dtypes import ITEM_SIZE, LABEL_LIMITS, MAX_VALUE
 from ...typing import Array, DType, Ids, Layout, Numbers, NumPyArray, PerSample, PillowImage, Size
 from ..sample_pillow import with_pixels
-from .dispatch import apply_to_arrays, apply_to_images
+from .dispatch import apply_to_arrays, apply_to_images, require_writable
 
 __all__ = ["convert_image_dtype", "erase", "gaussian_blur", "gaussian_noise", "jpeg", "normalize", "to_dtype"]
 
@@ -111,7 +112,7 @@ def normalize(inpt: Any, mean: Numbers, std: Numbers, inplace: bool = False, *, 
     if inplace and "float" not in convert.dtype_name(getattr(inpt, "dtype", "uint8")):
         raise TypeError(f"inpt must be floats for inplace=True, got {type(inpt).__name__} of integers")
     if inplace:
-        _require_writable(inpt)
+        require_writable(inpt)
     result = apply_to_images(inpt, layout, levels.normalize, mean, std)
     return _write_to(inpt, result) if inplace else result
 
@@ -136,7 +137,8 @@ def erase(
         h: Height of the box. [N]
         w: Width of the box. [N]
         v: A number, one per channel [C] or [N, C], or an array in the layout of ``inpt``: [C, 1, 1], or the pixels of
-            the box, [C, h, w], for which i, j, h and w are one int each.
+            the box, [C, h, w], for which i, j, h and w are one int each. Values for uint8, uint16 and int16 images are
+            rounded half to even, and clamped to the dtype.
         inplace: Write the result to ``inpt``, which must be writable, and return ``inpt``.
 
     All other arguments, the result and the errors are those of :func:`adjust_brightness`.
@@ -146,8 +148,8 @@ def erase(
     array([[1, 9, 3]], dtype=uint8)
     """
     if inplace:
-        _require_writable(inpt)
-    value = _per_channel(v, inpt)
+        require_writable(inpt)
+    value = _per_channel(v, inpt, layout)
     if len(getattr(value, "shape", ())) < 3:
         result = apply_to_images(inpt, layout, noise.erase, i, j, h, w, value)
     else:
@@ -215,11 +217,15 @@ def convert_image_dtype(image: Any, dtype: DType = "float32", *, layout: Layout 
     return to_dtype(image, dtype, True, layout=layout)
 
 
-def _per_channel(value: Any, inpt: Any) -> Any:
+def _per_channel(value: Any, inpt: Any, layout: Any) -> Any:
     """Reshape [C, 1, 1] or [1, 1, C] to [C], and one entry to a number; other values are unchanged."""
     shape = tuple(getattr(value, "shape", ()))
     library = library_of(type(inpt))
-    one_pixel = shape[1:] if library is not None and library.channels_first else shape[:2]
+    if layout is None or library is PILLOW:  # images of Pillow are [H, W, C] whatever the layout
+        channels_first = library is not None and library.channels_first
+    else:
+        channels_first = not str(layout).endswith("C")
+    one_pixel = shape[1:] if channels_first else shape[:2]
     if len(shape) == 3 and one_pixel == (1, 1):
         value = value.reshape(-1)
     return value[0] if tuple(getattr(value, "shape", ())) == (1,) else value
@@ -247,7 +253,16 @@ def _broadcast_pixels(value: Any, images: Any, shape: tuple[int, ...], dtype: st
     missing_axes = len(shape) - len(value.shape)
     if missing_axes < 0 or any(n not in (1, m) for n, m in zip(value.shape, shape[missing_axes:], strict=True)):
         raise ValueError(f"v must have a shape that broadcasts to {shape}, got {tuple(value.shape)}")
-    return convert.namespace(images).broadcast_to(convert.asarray(value, like=images, dtype=dtype), shape)
+    return convert.namespace(images).broadcast_to(_to_dtype(value, images, dtype), shape)
+
+
+def _to_dtype(value: Any, images: Any, dtype: str) -> Any:
+    """The pixels in a dtype of images: for integers rounded and clamped, as `cuaug.erase` does; NaN becomes 0."""
+    if dtype in MAX_VALUE and str(getattr(value, "dtype", None)).removeprefix("torch.") != dtype:
+        xp, limits = convert.namespace(images), np.iinfo(dtype)
+        value = xp.nan_to_num(convert.asarray(value, like=images, dtype="float64", parameter="v"))
+        value = xp.clip(xp.round(value), limits.min, limits.max)
+    return convert.asarray(value, like=images, dtype=dtype, parameter="v")
 
 
 def _part_inside(pixels: Any, axis: int, start: int, extent: int) -> tuple[Any, int]:
@@ -265,11 +280,6 @@ def _replace_slice(array: Any, axis: int, start: int, part: Any) -> Any:
 
 def _slice(array: Any, axis: int, start: int, stop: int) -> Any:
     return array[(slice(None),) * axis + (slice(start, stop),)]
-
-
-def _require_writable(inpt: Any) -> None:
-    if convert.describe(convert.detach(without_type(inpt))).read_only:
-        raise TypeError(f"inpt must be writable for inplace=True, got a read-only {type(inpt).__name__}")
 
 
 def _write_to(inpt: Any, result: Any) -> Any:
