@@ -250,9 +250,7 @@ def asarray(value: Any, *, like: Any, dtype: str, parameter: str = "value") -> A
     if isinstance(library, JaxLibrary) and isinstance(value_library, JaxLibrary):
         return library.convert(value, like, dtype)
     if value_library is library and library is not NUMPY:
-        if isinstance(library, TorchLibrary):
-            return value.to(device=like.device, dtype=library.dtypes[dtype], non_blocking=True)
-        return value.astype(dtype)
+        return library.convert(value, like, dtype) if isinstance(library, TorchLibrary) else value.astype(dtype)
     if type(value) is np.ndarray and library is NUMPY and value.dtype.kind in "biuf":
         return np.asarray(value, dtype, order="C")
     if is_host(value):
