@@ -101,6 +101,14 @@ class TorchLibrary:
     def current_stream(self, device: int) -> int:
         return int(self.raw_stream(device))
 
+    def to_numpy(self, tensor: Any, check_grad: bool) -> np.ndarray:
+        """A tensor on the CPU as an array that shares its memory; bfloat16 becomes float32."""
+        if check_grad:
+            self.check_no_grad(tensor)
+        tensor = tensor.detach().resolve_neg()
+        array: np.ndarray = (tensor.float() if tensor.dtype is self.torch.bfloat16 else tensor).numpy()
+        return array
+
     def from_numpy(self, values: np.ndarray, device: int) -> Any:
         if device >= 0 and values.size <= 64 and self.torch.cuda.is_current_stream_capturing():
             # A CUDA graph cannot capture a copy from pageable memory; it can capture fills.

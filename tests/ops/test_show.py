@@ -37,6 +37,13 @@ def test_grid_shows_each_dtype_over_its_range(value, dtype, expected):
     assert cuaug.grid(np.full((1, 3, 5, 1), value, dtype)).tolist() == np.full((3, 5, 3), expected).tolist()
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
+def test_grid_shows_bfloat16_as_float32(library):
+    values = np.array([np.nan, -np.inf, 0.0, 0.5, 2.0], np.float32).reshape(1, 1, 5, 1)
+    sheet = cuaug.grid(put(values, (library, "cpu"), "bfloat16"), layout="NHWC")
+    assert sheet[0, :, 0].tolist() == [0, 0, 0, 128, 255]
+
+
 @pytest.mark.parametrize(
     ("pixel", "expected"),
     [
