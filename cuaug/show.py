@@ -11,7 +11,8 @@ import numpy as np
 from . import _check
 from ._arrays.convert import host_array, host_values
 from ._arrays.images import describe_images
-from ._detection.box_shapes import box_shape
+from ._detection.box_formats import stated_format
+from ._detection.box_shapes import BoxShape, box_shape
 from ._figure import BoxLayer, MaskLayer, Picture, PointLayer, draw
 from ._value_text import value_text
 from .typing import Numbers
@@ -91,7 +92,8 @@ def show(
 
     Args:
         images: A batch, or a list of images or batches that may differ in size. [N, C, H, W] or [N, H, W, C]
-        boxes: Edges (x1, y1, x2, y2) in pixels, as in :func:`transform_boxes`; only finite rows are drawn. [N, P, 4]
+        boxes: Edges (x1, y1, x2, y2) in pixels, as in :func:`transform_boxes`; only finite rows are drawn. For
+            torchvision's ``BoundingBoxes``, their own format is used. [N, P, 4]
         masks: Labels, 0 for background; or a mask of each object. [N, H, W] or [N, P, H, W]
         titles: One per image. [N]
         ncols: Images in a row.
@@ -108,22 +110,24 @@ def show(
     cells, columns = _cells(images, ncols, layout, 255, mean, std)
     arguments = {"boxes": boxes, "masks": masks, "titles": titles, "keypoints": keypoints}
     for name, values in arguments.items():
-        if values is not None and (isinstance(values, str) or not hasattr(values, "__len__")):
+        if values is not None and (isinstance(values, (str, dict, set)) or not hasattr(values, "__len__")):
             raise TypeError(f"{name} must be an array or a list, with one entry per image, got {type(values).__name__}")
         if values is not None and len(values) != len(cells):
             raise ValueError(f"{name} must have one entry per image, {len(cells)}, got {len(values)}")
     pictures = []
     for index, cell in enumerate(cells):
-        edges, mask, points = (
+        sample_boxes, mask, points = (
             None if arguments[name] is None else host_values(name, arguments[name][index])
             for name in ("boxes", "masks", "keypoints")
         )
-        _check_shapes(edges, mask, points, cell.shape[:2])
+        format = None if boxes is None else stated_format(boxes) or stated_format(boxes[index])
+        shape = box_shape(format or "XYXY")
+        _check_shapes(sample_boxes, shape.columns, mask, points, cell.shape[:2])
         pictures.append(
             Picture(
                 cell,
                 "" if titles is None else str(titles[index]),
-                [] if edges is None else [BoxLayer(_box_corners(edges))],
+                [] if sample_boxes is None else [BoxLayer(_box_corners(sample_boxes, shape))],
                 [] if mask is None else [MaskLayer(mask if mask.ndim == 3 else mask[None])],
                 [] if points is None else [PointLayer(points)],
             )
@@ -187,12 +191,12 @@ def rgb(frame: npt.NDArray[Any], fill: int) -> npt.NDArray[np.uint8]:
     return np.rint(np.moveaxis(values, 0, -1) * 255).astype(np.uint8)
 
 
-def _check_shapes(edges: Any, mask: Any, points: Any, size: tuple[int, ...]) -> None:
-    """Checks the targets of one image of this size; None: not passed."""
+def _check_shapes(boxes: Any, columns: int, mask: Any, points: Any, size: tuple[int, ...]) -> None:
+    """Checks the targets of one image of this size; None: not passed. `columns`: the numbers of a box."""
     height, width = size
     rules = []
-    if edges is not None and edges.size:
-        rules.append(("boxes", edges, "[P, 4]", edges.ndim == 2 and edges.shape[1] == 4))
+    if boxes is not None and boxes.size:
+        rules.append(("boxes", boxes, f"[P, {columns}]", boxes.ndim == 2 and boxes.shape[1] == columns))
     if mask is not None:
         is_mask = mask.ndim in (2, 3) and mask.shape[-2:] == size
         rules.append(("masks", mask, f"[{height}, {width}] or [P, {height}, {width}]", is_mask))
@@ -204,7 +208,8 @@ def _check_shapes(edges: Any, mask: Any, points: Any, size: tuple[int, ...]) -> 
             raise ValueError(f"{name} must be {rule} for each image, got shape {array.shape}")
 
 
-def _box_corners(edges: np.ndarray) -> np.ndarray:
-    """[P, 4] to [P, 4, 2]"""
-    corners: np.ndarray = box_shape("XYXY").corners(edges).reshape(-1, 4, 2)
+def _box_corners(boxes: np.ndarray, shape: BoxShape) -> np.ndarray:
+    """[P, columns], or no boxes in any shape, to [P, 4, 2]"""
+    rows = shape.rows(boxes.reshape(-1, shape.columns).astype(np.float64))
+    corners: np.ndarray = shape.corners(rows).reshape(-1, 4, 2)
     return corners

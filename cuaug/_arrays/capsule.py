@@ -14,6 +14,12 @@ _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
 _TYPE_NAMES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
 _READ_ONLY, _IS_COPIED = 1, 2
 
+# Function objects of this module: all libraries of a process share the types that are set on `ctypes.pythonapi`.
+_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
+_get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+
 
 class _DLTensor(ctypes.Structure):
     _fields_ = (
@@ -42,10 +48,8 @@ class _DLManagedTensorVersioned(ctypes.Structure):
 
 
 def _capsule_pointer(capsule: object, name: bytes) -> int | None:
-    is_valid, get = ctypes.pythonapi.PyCapsule_IsValid, ctypes.pythonapi.PyCapsule_GetPointer
-    is_valid.argtypes, is_valid.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_int
-    get.argtypes, get.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_void_p
-    return get(capsule, name) if is_valid(capsule, name) else None
+    address: int | None = _get_pointer(capsule, name) if _is_valid(capsule, name) else None
+    return address
 
 
 def device_of(array: Any) -> int:

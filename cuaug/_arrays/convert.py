@@ -26,6 +26,7 @@ from .symbolic_array import SymbolicLibrary
 from .torch_library import TorchLibrary, torch_library
 
 _MAX_NESTED_LISTS = 4  # no parameter has more axes
+_NOT_NUMBERS = str, bytes, np.datetime64, np.timedelta64
 _dtype_names: dict[Any, str] = {}  # of dtypes that were named: NumPy and torch take microseconds
 
 
@@ -80,24 +81,24 @@ def is_host(value: Any) -> bool:
 def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:
     """A host value as a NumPy array.
 
-    `dtype` None keeps the dtype, except that a bfloat16 tensor becomes float32. With None, a tensor that requires
-    grad is accepted: callers that pass None need no gradient.
+    `dtype` None keeps the dtype, except that bfloat16 becomes float32. With None, a tensor that requires grad is
+    accepted: callers that pass None need no gradient.
     """
     library = library_of(type(value))
+    array_like = value
     if isinstance(value, (list, tuple)):
-        _check_entry_types(value)
+        array_like = _convert_entries(value, dtype is not None)
     elif isinstance(library, TorchLibrary):
-        if dtype is not None:
-            library.check_no_grad(value)
-        value = value.detach().resolve_neg()
-        value = (value.float() if value.dtype is library.torch.bfloat16 else value).numpy()
+        array_like = library.to_numpy(value, dtype is not None)
     elif library is DLPACK:
-        value = DLPACK.to_array(value)
+        array_like = DLPACK.to_array(value)
     complex_dtype = None
     try:
-        values = np.asarray(value)
+        values = np.asarray(array_like)
         if values.dtype.kind == "c":
             complex_dtype = values.dtype
+        elif dtype is None and values.dtype.name == "bfloat16":
+            return values.astype(np.float32)
         elif dtype is None or _holds_numbers(values):
             return np.asarray(values, dtype=dtype)
     except (TypeError, ValueError, OverflowError):
@@ -107,25 +108,33 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
     raise TypeError(f"{parameter} must hold numbers, got {value_text(value)}")
 
 
-def _check_entry_types(entries: Sequence[Any], depth: int = _MAX_NESTED_LISTS) -> None:
-    """Refuses masked arrays and tracers in nested lists, as `library_of` does: NumPy drops masks without an error."""
+def _convert_entries(entries: Sequence[Any], check_grad: bool, depth: int = _MAX_NESTED_LISTS) -> Sequence[Any]:
+    """Nested lists with NumPy arrays in place of tensors.
+
+    Refuses masked arrays and tracers, as `library_of` does: NumPy drops masks without an error.
+    """
+    changed: dict[int, Any] = {}
     checked_type: type = float
-    for entry in entries:
+    for index, entry in enumerate(entries):
         entry_type = type(entry)
         if entry_type is checked_type:
             continue
         if isinstance(entry, (list, tuple)):
-            if depth > 1:
-                _check_entry_types(entry, depth - 1)
+            if depth > 1 and (converted := _convert_entries(entry, check_grad, depth - 1)) is not entry:
+                changed[index] = converted
+        elif isinstance(library := library_of(entry_type), TorchLibrary):
+            if entry.is_cpu and entry.layout is library.strided_layout:
+                changed[index] = library.to_numpy(entry, check_grad)
         else:
-            library_of(entry_type)
             checked_type = entry_type
+    return [changed.get(index, entry) for index, entry in enumerate(entries)] if changed else entries
 
 
 def _holds_numbers(values: np.ndarray) -> bool:
-    """Whether the values are numbers. None and "1" are not, although NumPy converts them to NaN and 1."""
-    kind = values.dtype.kind
-    return kind not in "SU" and not (kind == "O" and any(value is None for value in values.flat))
+    """Whether the values are numbers. None, "1" and dates are not, although NumPy converts them to NaN and numbers."""
+    if values.dtype.kind == "O":
+        return not any(value is None or isinstance(value, _NOT_NUMBERS) for value in values.flat)
+    return values.dtype.kind not in "SUMm"
 
 
 def is_float32(value: Any) -> bool:
@@ -250,9 +259,7 @@ def asarray(value: Any, *, like: Any, dtype: str, parameter: str = "value") -> A
     if isinstance(library, JaxLibrary) and isinstance(value_library, JaxLibrary):
         return library.convert(value, like, dtype)
     if value_library is library and library is not NUMPY:
-        if isinstance(library, TorchLibrary):
-            return value.to(device=like.device, dtype=library.dtypes[dtype], non_blocking=True)
-        return value.astype(dtype)
+        return library.convert(value, like, dtype) if isinstance(library, TorchLibrary) else value.astype(dtype)
     if type(value) is np.ndarray and library is NUMPY and value.dtype.kind in "biuf":
         return np.asarray(value, dtype, order="C")
     if is_host(value):

@@ -260,8 +260,8 @@ def _check_unambiguous(shape: tuple[int, ...], layout: str, other: str) -> None:
     - CHW: a batch of grey images without a channel axis has the same shape.
     - HWC: also, unless the channels are at most a quarter of the rows and columns: (64, 64, 13) is accepted.
     - NCHW, NHWC: the other layout has 1 to 4 channels, and its images are at least as close to a square as those of the
-      default layout, or these are strips of at least 4 to 1: (8, 224, 224, 3) as NCHW. (8, 512, 8, 4) as NCHW is
-      accepted.
+      default layout, or the images of the default layout are strips of at least 4 to 1: (8, 224, 224, 3) as NCHW.
+      (8, 512, 8, 4) as NCHW is accepted.
     """
     extent, other_extent = dict(zip(layout, shape, strict=True)), dict(zip(other, shape, strict=True))
     channels, other_channels = extent["C"], other_extent["C"]

@@ -101,6 +101,14 @@ class TorchLibrary:
     def current_stream(self, device: int) -> int:
         return int(self.raw_stream(device))
 
+    def to_numpy(self, tensor: Any, check_grad: bool) -> np.ndarray:
+        """A tensor on the CPU as an array that shares its memory; bfloat16 becomes float32."""
+        if check_grad:
+            self.check_no_grad(tensor)
+        tensor = tensor.detach().resolve_neg()
+        array: np.ndarray = (tensor.float() if tensor.dtype is self.torch.bfloat16 else tensor).numpy()
+        return array
+
     def from_numpy(self, values: np.ndarray, device: int) -> Any:
         if device >= 0 and values.size <= 64 and self.torch.cuda.is_current_stream_capturing():
             # A CUDA graph cannot capture a copy from pageable memory; it can capture fills.
@@ -110,7 +118,22 @@ class TorchLibrary:
         # torch warns of read-only arrays, and refuses strides that are negative or not whole elements.
         can_share = values.flags.writeable and not any(s < 0 or s % values.itemsize for s in values.strides)
         tensor = self.torch.from_numpy(values if can_share else values.copy())
-        return tensor if device < 0 else tensor.to(_torch_device(device), non_blocking=True)
+        return tensor if device < 0 else self._pageable(tensor).to(_torch_device(device), non_blocking=True)
+
+    def convert(self, value: Any, like: Any, dtype: str) -> Any:
+        """The tensor as `dtype`, on `like`'s device. Waits for the device only if `like` is on the CPU."""
+        source = self._pageable(value) if value.is_cpu and like.is_cuda else value
+        # With non_blocking, a copy to the CPU would return pinned memory that the device has yet to write.
+        return source.to(device=like.device, dtype=self.dtypes[dtype], non_blocking=not like.is_cpu)
+
+    def _pageable(self, tensor: Any) -> Any:
+        """A host tensor from which a copy to a GPU need not be waited for.
+
+        CUDA reads pageable memory before the copy returns, but pinned memory later, when the caller may have changed or
+        freed it. A CUDA graph reads pinned memory at each replay, and cannot copy from pageable memory.
+        """
+        is_pinned = tensor.is_pinned() and not self.torch.cuda.is_current_stream_capturing()
+        return tensor.clone() if is_pinned else tensor
 
     def namespace(self) -> ModuleType:
         return self.torch

@@ -49,7 +49,8 @@ def _host_images(array: Any, layout: str | None, is_entry: bool) -> list[np.ndar
     if "T" in axes:
         raise ValueError(f"images must have no axis T, got {axes}: pass the frames of each video as a batch")
     if is_entry and "N" in axes:
-        raise ValueError(f"images in a list must be single images, got shape {tuple(array.shape)} as {axes}")
+        shape = tuple(dict(zip("NTCHW", batch.axes.extents, strict=True))[axis] for axis in axes)
+        raise ValueError(f"images in a list must be single images, got shape {shape} as {axes}")
     if batch.channels not in (1, 3):
         raise ValueError(f"images must have 1 or 3 channels, got {batch.channels} as {axes}")
     if max(batch.size) > MAX_SIDE:

@@ -51,7 +51,7 @@ def _tiff_orientation(tiff: bytes) -> int:
         (directory,) = struct.unpack_from(f"{order}I", tiff, 4)
         (count,) = struct.unpack_from(f"{order}H", tiff, directory)
         for entry in range(count):
-            tag, type_, values, value = struct.unpack_from(f"{order}HHIH", tiff, directory + 2 + _ENTRY_BYTES * entry)
+            tag, type_, values, value = struct.unpack_from(f"{order}HHIH2x", tiff, directory + 2 + _ENTRY_BYTES * entry)
             if tag == _TAG:
                 return value if (type_, values) == (_UNSIGNED_SHORT, 1) and value in ORIENTATIONS else 1
     except struct.error:  # the data end within the directory

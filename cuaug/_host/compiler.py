@@ -37,7 +37,7 @@ void loop(int value_bytes, int channels, const void* params, const void* context
 """
 _TIME_LIMIT = 120.0  # seconds for one op; most take about 1, the longest that `user_ops` allows 3.5
 _LEFTOVER_AGE = 3600.0  # seconds after which a temporary file in the cache folder belongs to no running compiler
-_UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
+_UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT}
 _loaded: dict[str, ctypes.CDLL] = {}
 # The ops that threads are compiling. Not a lock: a child forked while a thread compiles would inherit it locked.
 _compiling: dict[str, Future[ctypes.CDLL]] = {}
@@ -71,8 +71,9 @@ def _load_once(op: UserOp, flags: str) -> ctypes.CDLL:
 
 
 def _load(op: UserOp, flags: str) -> ctypes.CDLL:
+    path = compiled_library(op, flags)
     try:
-        return ctypes.CDLL(str(compiled_library(op, flags)))
+        return ctypes.CDLL(str(path))
     except OSError as error:
         raise BackendError(
             f"{op.name} was compiled, but cannot be loaded ({error}): "
@@ -138,9 +139,14 @@ def _remove_leftovers(folder: Path) -> None:
 
 def compiler_command() -> list[str]:
     """The compiler, and options that ``CXX`` may add."""
-    configured = shlex.split(os.environ.get("CXX", ""))
+    variable = os.environ.get("CXX", "")
+    try:
+        configured = shlex.split(variable)
+    except ValueError as error:  # an open quotation
+        raise BackendError(f"CXX is {variable!r} ({error}): set it to a C++17 compiler, or unset CXX") from error
     if configured and not shutil.which(configured[0]):
-        raise BackendError(f"CXX names {configured[0]}, which does not exist: set it to a C++17 compiler, or unset CXX")
+        fault = "is not a program" if Path(configured[0]).exists() else "does not exist"
+        raise BackendError(f"CXX names {configured[0]}, which {fault}: set it to a C++17 compiler, or unset CXX")
     installed = next((name for name in ("c++", "g++", "clang++") if shutil.which(name)), None)
     if not configured and installed is None:
         raise BackendError(
@@ -193,7 +199,6 @@ def cache_dir() -> Path:
     return _user_cache_dir() or private_folder()
 
 
-@functools.cache
 def _user_cache_dir() -> Path | None:
     try:
         configured = os.environ.get("XDG_CACHE_HOME")

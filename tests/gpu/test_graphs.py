@@ -51,6 +51,16 @@ def test_warp_affine_graph_reads_new_matrices():
         assert_equal(result, cuaug.warp_affine(batch, M))
 
 
+def test_compose_affine_graph_reads_new_pinned_matrices():
+    identity = torch.eye(3)[:2].repeat(40, 1, 1)  # more numbers than a graph would hold as constants
+    M, pinned = identity.cuda(), identity.pin_memory()
+    graph, result = warm_and_capture(lambda: cuaug.compose_affine(M, pinned))
+    for shift in range(3):
+        pinned[:, 0, 2] = shift
+        graph.replay()
+        assert_equal(result, cuaug.compose_affine(M, pinned))
+
+
 def test_warp_affine_graph_captures_host_matrix():
     batch = images(GPU)
     matrix = [[1.0, 0.1, 0.5], [-0.1, 1.0, 0.25]]

@@ -13,6 +13,7 @@ from helpers.compare import assert_equal, to_numpy
 from tables.warps import INEXACT_ROW_OF_OP, MAIN_ROWS, matrix
 
 import cuaug
+from cuaug import transforms as T
 
 pytestmark = pytest.mark.gpu
 
@@ -185,6 +186,39 @@ def test_op_waits_for_matrix_of_other_stream(producer, consumer):
             actual = to_numpy(result)  # copied on the consumer's current stream
             assert np.abs(actual.astype(int) - expected).max() <= 1
             assert (actual == expected).mean() > 0.98
+
+
+def test_mix_labels_waits_for_weights_of_busy_gpu():
+    """The labels are on the CPU, which computes the result: it must not start before the weights have arrived."""
+    labels = torch.tensor([0, 1])
+    for n in range(1, 21):
+        weights = late_array("torch", np.full(2, n / 32, np.float32))
+        expected = np.array([[n, 32 - n], [32 - n, n]], np.float32) / 32
+        assert_equal(cuaug.mix_labels(labels, weights, num_classes=2), torch.from_numpy(expected))
+
+
+def pinned(values):
+    return torch.from_numpy(values).pin_memory()
+
+
+def test_compose_affine_pinned_matrices_may_change_after_call():
+    values = matrix(np.random.default_rng(3), (3,))["M"].astype(np.float32)
+    on_device, matrices = torch.from_numpy(values).cuda(), pinned(values)
+    expected = cuaug.compose_affine(on_device, values)
+    busy(20)
+    result = cuaug.compose_affine(on_device, matrices)
+    matrices.zero_()
+    assert_equal(result, expected)
+
+
+def test_linear_transformation_pinned_arrays_may_change_after_call():
+    batch, values = torch.ones((2, 3, 1, 1), device="cuda"), np.eye(3, dtype=np.float32)
+    transform = T.LinearTransformation(pinned(values), pinned(values[0]))
+    expected = transform(batch)
+    busy(20)
+    result = transform(batch)
+    transform.transformation_matrix.zero_()
+    assert_equal(result, expected)
 
 
 @pytest.mark.parametrize("producer", ["torch", "cupy"])

@@ -126,6 +126,18 @@ def test_decode_image_opencv_applies_exif_as_pillow(monkeypatch, orientation, en
             cio.decode_image(file[:end], orient=True)
 
 
+@pytest.mark.parametrize("missing_bytes", [0, 2])
+def test_decode_image_opencv_ignores_exif_entry_that_is_cut_short(monkeypatch, missing_bytes):
+    """As the reader of JPEG headers."""
+    tiff = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x02\0\0\0"  # one entry: orientation 2
+    tiff = tiff[: len(tiff) - missing_bytes]
+    jpeg, png = (encoded(Image.fromarray(PHOTO), kind, exif=b"Exif\0\0" + tiff) for kind in ("JPEG", "PNG"))
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
+    expected, orientation = (PHOTO, 1) if missing_bytes else (PHOTO[:, ::-1], 2)
+    assert np.array_equal(cio.decode_image(png, orient=True), expected)
+    assert cio.read_header(jpeg).orientation == orientation
+
+
 @pytest.mark.parametrize("kind", ["PNG", "BMP", "GIF"])
 @pytest.mark.parametrize("color", ["rgb", "bgr", "gray"])
 def test_decode_image_opencv_replaces_pillow(monkeypatch, kind, color):

@@ -3,6 +3,7 @@
 import cv2
 import numpy as np
 import pytest
+from helpers.arrays import Exporter
 from helpers.jpeg import SEED
 from helpers.photo import PHOTO
 
@@ -53,6 +54,12 @@ def test_encode_jpeg_round_trip():
         (PHOTO[..., :2], {}, ValueError, "images must have 1 or 3 channels, got 2"),
         (PHOTO[None, None], {"layout": "NTHWC"}, ValueError, "images must have no axis T, got NTHWC"),
         ([PHOTO, PHOTO[None]], {}, ValueError, r"images in a list must be single images, got shape \(1, 60, 80, 3\)"),
+        (
+            [Exporter(PHOTO[None])],
+            {},
+            ValueError,
+            r"images in a list must be single images, got shape \(1, 60, 80, 3\)",
+        ),
         (np.zeros((0, 4, 3), np.uint8), {}, ValueError, "images must not be empty along H"),
         (np.zeros((1, 65_501, 3), np.uint8), {}, ValueError, "images must have sides of at most 65500"),
         (b"abc", {}, TypeError, "images must be an array"),

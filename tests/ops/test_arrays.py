@@ -190,6 +190,15 @@ def test_op_dlpack_capsule_is_released_once(offset):
         assert exporter.deletion_count == len(exporter.tensors) >= calls
 
 
+@pytest.mark.parametrize("name", ["PyCapsule_IsValid", "PyCapsule_GetPointer"])
+def test_op_dlpack_leaves_types_of_pythonapi(name, monkeypatch):
+    """`ctypes.pythonapi` has one function object for all libraries of the process."""
+    function = getattr(ctypes.pythonapi, name)
+    monkeypatch.setattr(function, "restype", ctypes.c_uint8)
+    cuaug.hflip(CapsuleExporter(BATCH.copy()))
+    assert function.restype is ctypes.c_uint8
+
+
 def test_op_dlpack_failed_call_releases_memory():
     exporter = CapsuleExporter(BATCH.copy())
     with pytest.raises(ValueError, match="flip"):

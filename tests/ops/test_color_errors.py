@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from helpers.arrays import IMAGE_DTYPES, TORCH, images, max_value, no_synchronization, noise, put
-from helpers.compare import to_numpy
+from helpers.compare import assert_equal, to_numpy
 
 import cuaug
 from cuaug import transforms as T
@@ -139,7 +139,32 @@ def test_op_rejects_parameters_with_grad():
             call()
 
 
-@pytest.mark.parametrize("bad", [{}, object(), 10**400, np.array(["a"])], ids=["dict", "object", "huge", "text"])
+NOT_NUMBERS = {
+    "dict": {},
+    "object": object(),
+    "huge": 10**400,
+    "text": np.array(["a"]),
+    "objects": np.array(["1", "2", "1"], object),
+    "dates": np.array(["1970-01-02"] * 3, "M8[D]"),
+    "times": np.array([1, 2, 1], "m8[D]"),
+    "objects of times": np.array([np.timedelta64(1)], object),
+}
+
+
+def test_color_matrix_list_of_tensors_equals_list_of_numbers():
+    torch = pytest.importorskip("torch")
+    batch, numbers = torch.from_numpy(noise()).permute(0, 3, 1, 2), [0.5, -1.0, 2.0]
+    tensors = [torch.tensor(0.5, dtype=torch.bfloat16), torch.tensor(1.0)._neg_view(), torch.tensor(2)]
+    columns = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    assert_equal(cuaug.color_matrix(batch, [tensors, *columns[1:]]), cuaug.color_matrix(batch, [numbers, *columns[1:]]))
+    factor = torch.tensor(1.0, requires_grad=True)
+    with pytest.raises(TypeError, match=r"^cuaug\.adjust_brightness: a tensor that requires grad"):
+        cuaug.adjust_brightness(batch, [factor, 1.0, 1.0])
+    with torch.no_grad():
+        cuaug.adjust_brightness(batch, [factor, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("bad", NOT_NUMBERS.values(), ids=NOT_NUMBERS)
 def test_adjust_brightness_rejects_factor_that_is_no_number(bad):
     with pytest.raises(TypeError, match=r"cuaug\.adjust_brightness: brightness_factor must hold numbers"):
         cuaug.adjust_brightness(noise(), bad)

@@ -37,6 +37,13 @@ def test_grid_shows_each_dtype_over_its_range(value, dtype, expected):
     assert cuaug.grid(np.full((1, 3, 5, 1), value, dtype)).tolist() == np.full((3, 5, 3), expected).tolist()
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
+def test_grid_shows_bfloat16_as_float32(library):
+    values = np.array([np.nan, -np.inf, 0.0, 0.5, 2.0], np.float32).reshape(1, 1, 5, 1)
+    sheet = cuaug.grid(put(values, (library, "cpu"), "bfloat16"), layout="NHWC")
+    assert sheet[0, :, 0].tolist() == [0, 0, 0, 128, 255]
+
+
 @pytest.mark.parametrize(
     ("pixel", "expected"),
     [
@@ -105,6 +112,14 @@ def test_show_draws_boxes_masks_and_titles():
     mpl.pyplot.close(figure)
 
 
+@pytest.mark.parametrize("empty", [[], np.zeros(0), np.zeros((0, 4))], ids=["list", "one axis", "two axes"])
+def test_show_draws_image_without_boxes(empty):
+    first, second = cuaug.show(np.zeros((2, 8, 12, 3), np.uint8), boxes=[empty, [[1, 2, 5, 6]]]).axes
+    assert not first.patches
+    assert len(second.patches) == 1
+    mpl.pyplot.close("all")
+
+
 def test_show_draws_keypoints_that_are_visible_and_finite():
     keypoints = np.array([[[1, 2, 2], [3, 4, 0], [np.nan, 5, 2], [30, 40, 1]]] * 2, np.float32)
     with_visibility = cuaug.show(np.zeros((2, 8, 12, 3), np.uint8), keypoints=keypoints)
@@ -171,6 +186,7 @@ def test_show_names_the_extra_without_matplotlib(monkeypatch):
         (lambda x: cuaug.grid(x, pad=-1), "grid: pad must be at least 0, got -1"),
         (lambda x: cuaug.show(x, 3), "show: boxes must be an array or a list, with one entry per image, got int"),
         (lambda x: cuaug.show(x, titles="ab"), "show: titles must be an array or a list, .*, got str"),
+        (lambda x: cuaug.show(x, titles={"a": 1, "b": 2}), "show: titles must be an array or a list, .*, got dict"),
         (lambda x: cuaug.grid([]), "grid: images must hold at least one image"),
         (lambda x: cuaug.show(x, titles=["a"]), "show: titles must have one entry per image, 2, got 1"),
         (lambda x: cuaug.show(x, masks=x[:1, ..., 0]), "show: masks must have one entry per image, 2, got 1"),

@@ -5,6 +5,7 @@ import pytest
 import torch
 from helpers.arrays import noise
 from helpers.compare import assert_equal
+from helpers.figures import drawn_boxes
 
 import cuaug
 from cuaug import transforms as T
@@ -51,6 +52,20 @@ def test_transform_boxes_keeps_bounding_boxes(tv, name, box):
     assert type(cuaug.transform_boxes(torch.tensor([box]), np.eye(3))) is torch.Tensor
     with pytest.raises(ValueError, match=r"transform_boxes: M must be one matrix for BoundingBoxes, .*as_subclass"):
         cuaug.transform_boxes(boxes, np.ones((2, 2, 3)))
+
+
+@pytest.mark.parametrize("is_batch", [False, True], ids=["list", "batch"])
+def test_show_draws_bounding_boxes_in_their_format(tv, is_batch):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    values = torch.tensor([[10, 200, 100, 100]], dtype=torch.uint8)  # the lower edge is above the largest uint8
+    boxes = tv.BoundingBoxes(values, format="XYWH", canvas_size=(320, 120))
+    batch = values[None].as_subclass(tv.BoundingBoxes)  # the constructor of new versions refuses three axes
+    batch.format = boxes.format
+    argument = batch if is_batch else [boxes]
+    (axis,) = cuaug.show(np.zeros((1, 320, 120, 3), np.uint8), argument).axes
+    assert [edges for edges, _ in drawn_boxes(axis)] == [[10, 200, 110, 300]]
+    pyplot.close("all")
 
 
 def test_transform_points_keeps_key_points(tv):

@@ -100,6 +100,8 @@ def test_pixel_op_error_without_compiler_says_what_to_do(tmp_path):
     for variables, message in (
         ({"CXX": None, "PATH": str(tmp_path)}, "none is installed: apt install g++"),
         ({"CXX": "no-such-compiler -O2"}, "CXX names no-such-compiler, which does not exist"),
+        ({"CXX": f"{tmp_path} -O2"}, f"CXX names {tmp_path}, which is not a program"),
+        ({"CXX": 'g++ "'}, """CXX is 'g++ "' (No closing quotation): set it to a C++17 compiler"""),
         ({"CXX": "false"}, "failed: set CXX to a C++17 compiler"),
     ):
         printed, _ = python(program, XDG_CACHE_HOME=str(tmp_path), **variables)
@@ -130,6 +132,12 @@ def test_pixel_op_runs_without_usable_cache_folder(state, tmp_path):
     assert message == HALVED
     assert state != "open to others" or not list((cache / "cuaug").iterdir())
     assert not list(tmp_path.glob("cuaug-*"))  # the temporary folder of the process was removed
+
+
+def test_pixel_op_creates_its_cache_folder_again(tmp_path):
+    program = f"{PROGRAM}\nimport shutil\nshutil.rmtree({str(tmp_path)!r})\n{PROGRAM.replace('px * k', 'k * px')}"
+    assert python(program, XDG_CACHE_HOME=str(tmp_path))[0].split("\n") == [HALVED] * 2
+    assert len(list((tmp_path / "cuaug").iterdir())) == 1
 
 
 def test_pixel_op_instruction_sets_agree(tmp_path):
