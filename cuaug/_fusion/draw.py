@@ -124,9 +124,7 @@ def _id_array(ids: Any, images: ImageBatch) -> StridedArray:
     array = ids
     if images.device < 0 or convert.is_host(ids):
         array = np.ascontiguousarray(host_array("ids", ids, np.int64))
-        if images.device >= 0:
-            # A copy: the caller may change the array during an asynchronous copy from pinned memory.
-            array = images.library.from_numpy(array.copy(), images.device)
+        array = array if images.device < 0 else images.library.from_numpy(array, images.device)
     descriptor = convert.describe(array)
     if tuple(descriptor.shape) != (images.samples,):
         raise ValueError(f"ids must be {images.samples} integers, got shape {tuple(descriptor.shape)}")

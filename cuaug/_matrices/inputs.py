@@ -148,8 +148,7 @@ def _host_input(name: str, value: Any, domain: Domain, library: Library, device:
             small_matrices.require(name, array, array > 0, "must be greater than 0")
     if batch_ndim == 0 and array.size <= _MAX_SHARED:
         return share_numbers(tuple(array.reshape(-1).tolist()), array.shape)
-    # A copy: the caller may change the array during an asynchronous copy from pinned memory.
-    moved = array if device < 0 else library.from_numpy(np.array(array, order="C"), device)
+    moved = array if device < 0 else library.from_numpy(np.ascontiguousarray(array), device)
     return _Array(convert.describe(moved), batch_ndim, moved)
 
 

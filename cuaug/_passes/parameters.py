@@ -80,8 +80,6 @@ def on_images_device(array: np.ndarray | ArrayDescriptor, images: ImageBatch) ->
     """The array on the images' device: a NumPy array is copied into memory of the images' library."""
     if isinstance(array, ArrayDescriptor):
         return array
-    if images.device >= 0:
-        array = array.copy()  # the caller may change the array during an asynchronous copy from pinned memory
     return convert.describe(images.library.from_numpy(array, images.device))
 
 
