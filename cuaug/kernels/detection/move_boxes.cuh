@@ -93,7 +93,8 @@ private:
                  edges.bottom * m[4] + shift_y};
     }
 
-    // x and y add to each coordinate apart, so that the least sum is the sum of the least terms.
+    // Each moved coordinate is a term in x plus a term in y. The terms vary independently, so the least sum is the sum
+    // of the least terms.
     void move_affinely(const double* m) {
         auto extremes = [&](const double* row, double& least, double& largest) {
             const double left = (edges.left - 0.5) * row[0], right = (edges.right - 0.5) * row[0],
@@ -108,7 +109,7 @@ private:
         edges = moved;
     }
 
-    // A corner on the other side of the horizon than what the canvas shows makes the box unusable.
+    // A corner that is not on the side of the horizon that the canvas shows makes the box unusable.
     void move_in_perspective(const double* m, const BoxEdges& canvas) {
         const double x = (canvas.left + canvas.right - 1.0) / 2.0, y = (canvas.top + canvas.bottom - 1.0) / 2.0;
         const double first[3] = {m[4] * m[8] - m[5] * m[7], m[5] * m[6] - m[3] * m[8], m[3] * m[7] - m[4] * m[6]};

@@ -75,8 +75,8 @@ inline InverseMap inverse_perspective(const double* inwards, int height, int wid
     // The corners are given relative to the image's top left corner, where pixel centers are at +0.5.
     InverseMap inverse = invert(forward).then({1.0, -0.5, 1.0, -0.5});
     for (int i = 0; i < 9; i += 3) inverse.m[i + 2] = inverse.m[i] * 0.5 + inverse.m[i + 1] * 0.5 + inverse.m[i + 2];
-    // The image stays as it is if corners meet or lie on a line: there is no map then. If they nearly do, the map
-    // cannot be inverted.
+    // The image stays as it is if corners meet or lie on a line, as there is no map then, and also if they nearly do,
+    // as the map cannot be inverted.
     return is_finite(inverse) && is_finite(invert(inverse)) ? inverse : InverseMap::identity();
 }
 
