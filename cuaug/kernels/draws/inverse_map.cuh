@@ -11,12 +11,11 @@ using InverseMap = Matrix3;
 
 // The matrix inverse, by the adjugate.
 inline InverseMap invert(const InverseMap& map) {
-    const double* m = map.m;
-    const double a = m[4] * m[8] - m[5] * m[7], d = m[5] * m[6] - m[3] * m[8], g = m[3] * m[7] - m[4] * m[6];
-    const double scale = 1.0 / (m[0] * a + m[1] * d + m[2] * g);
-    return {{a * scale, (m[2] * m[7] - m[1] * m[8]) * scale, (m[1] * m[5] - m[2] * m[4]) * scale, d * scale,
-             (m[0] * m[8] - m[2] * m[6]) * scale, (m[2] * m[3] - m[0] * m[5]) * scale, g * scale,
-             (m[1] * m[6] - m[0] * m[7]) * scale, (m[0] * m[4] - m[1] * m[3]) * scale}};
+    const Matrix3 c = cofactors(map);
+    const double scale = 1.0 / (map.m[0] * c.m[0] + map.m[1] * c.m[1] + map.m[2] * c.m[2]);
+    InverseMap out;
+    for (int i = 0; i < 9; ++i) out.m[i] = c.m[i % 3 * 3 + i / 3] * scale;
+    return out;
 }
 
 inline bool is_finite(const InverseMap& map) {
