@@ -242,7 +242,7 @@ def soft_nms(
         scores: As in :func:`nms`. [K], [N, K]
         iou_threshold: 0 to 1. "linear": a greater IoU multiplies a score by ``1 - iou``.
         sigma: "gaussian": any IoU multiplies a score by ``exp(-iou**2 / sigma)``.
-        score_threshold: A box takes part as long as its score is greater.
+        score_threshold: At least 0. A box takes part as long as its score is greater.
         method: "linear" or "gaussian".
         max_output: As in :func:`nms`.
         fixed_size: Return padded arrays and the number of valid entries.

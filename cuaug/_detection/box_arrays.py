@@ -10,6 +10,7 @@ import numpy as np
 from .. import _check
 from .._arrays import convert
 from .._arrays.descriptor import ArrayDescriptor
+from .._arrays.pillow_library import PILLOW
 from .._arrays.protocol import Library
 from .._arrays.registry import result_library
 from .._gpu import devices
@@ -61,13 +62,17 @@ def describe_boxes(
             if not np.all(np.isfinite(numbers) & (numbers == np.rint(numbers))):
                 raise ValueError(f"counts must be whole numbers, got {value_text(counts)}")
             counts = np.clip(numbers, 0, count)  # as kernels clip them, but before int64 overflows
+        else:
+            describe("counts", counts, INTEGERS)  # its values are not read
         sample_counts, _ = describe("counts", convert.asarray(counts, like=boxes, dtype="int64"), INTEGERS)
         if not batch_shape:
             raise ValueError(f"counts must be None for the boxes of one sample, of shape {tuple(box_array.shape)}")
         if tuple(sample_counts.shape) != batch_shape:
             got = tuple(sample_counts.shape)
             raise ValueError(f"counts must have shape {batch_shape}, an entry for each sample, got {got}")
-    limit = count if max_output is None else _check.integer("max_output", max_output, 0, (1 << 31) - 1)
+    # Kernels fill a result of a fixed size in steps of a block's threads, and count in int.
+    max_limit = 1 << 30 if fixed_size else (1 << 31) - 1
+    limit = count if max_output is None else _check.integer("max_output", max_output, 0, max_limit)
     max_output = limit if fixed_size else min(limit, count)
     return BoxBatch(box_array, score_array, sample_counts, library, batch_shape, samples, count, max_output)
 
@@ -98,7 +103,7 @@ def describe_per_box(
 
 def describe(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[ArrayDescriptor, Library]:
     library = result_library(array)
-    if library is None:
+    if library is None or library is PILLOW:
         raise TypeError(f"{name} must be an array of torch, cupy, numpy or jax, got {type(array).__name__}")
     if library.name != "dlpack":  # whose dtypes have names of their own
         check_dtype(name, array, library, convert.dtype_name(array.dtype), dtypes)

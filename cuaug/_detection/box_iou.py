@@ -52,7 +52,7 @@ def _aspect_angle(boxes: Any) -> Any:
 def _quotient(numerator: Any, denominator: Any, eps: float = 0.0) -> Any:
     """The quotient, whose denominator is increased by `eps`. 0 / 0 is 0."""
     if eps:
-        return numerator / (denominator + eps)
+        denominator = denominator + eps  # still 0 if `eps` is 0 in the dtype
     xp, zeros = namespace(numerator), (numerator == 0) & (denominator == 0)
     quotient = numerator / xp.where(zeros, 1.0, denominator)  # a NaN here would make the gradient NaN
     return xp.where(zeros, 0.0, quotient)

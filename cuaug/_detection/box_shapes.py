@@ -76,8 +76,8 @@ class UprightBoxes:
         return xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1)
 
     def moved(self, rows: np.ndarray, M: np.ndarray) -> np.ndarray:
-        # As `around(map_each_point(corners(rows), M))`, to the bit. x and y add to each coordinate apart, so that the
-        # least sum is the sum of the least terms: rounding keeps the order.
+        # As `around(map_each_point(corners(rows), M))`, to the bit: rounding keeps the order. Each moved coordinate is
+        # a term in x plus a term in y. The terms vary independently, so the least sum is the sum of the least terms.
         matrices = M[..., None, None, :, :]
         terms = (rows - 0.5).reshape(*rows.shape[:-1], 2, 1, 2) * matrices[..., :2]  # [..., B, corner, (x, y), term]
         first, last = terms[..., :1, :, :], terms[..., 1:, :, :]

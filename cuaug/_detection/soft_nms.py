@@ -33,7 +33,7 @@ def suppress_softly(
     """The result of `soft_nms` (cuaug/suppression.py)."""
     _check.number("iou_threshold", iou_threshold, 0, 1)
     _check.number("sigma", sigma, math.ulp(0))
-    _check.number("score_threshold", score_threshold, -math.inf)
+    _check.number("score_threshold", score_threshold, 0)  # the factors would raise negative scores
     _check.one_of("method", method, ("linear", "gaussian"))
     batch = describe_boxes(boxes, scores, counts, (4,), max_output, fixed_size)
     library, device, samples, count = batch.library, batch.boxes.device, batch.samples, batch.box_count

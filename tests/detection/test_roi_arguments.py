@@ -1,14 +1,21 @@
 """Regions that are NaN, infinite or huge, calls without regions, and arguments that roi_align and roi_pool reject."""
 
+import types
+
 import numpy as np
 import pytest
 import torch
+from helpers import emulator
 from helpers.arrays import every_backend, put
 from helpers.compare import describe
 from helpers.regions import INF, NAN, C, H, N, W, in_layout, maps
 from numpy.testing import assert_allclose
 
 import cuaug
+from cuaug._detection import roi_arrays
+from cuaug._host import extension
+from cuaug._program import sources
+from cuaug._program.detection_records import ROI, ROI_ARGMAX
 
 
 @pytest.mark.parametrize("bad", [NAN, INF, -INF, 1e20, -1e35])
@@ -157,6 +164,21 @@ def test_roi_align_boxes_of_half_precision_in_a_list_keep_their_sample():
     features = torch.arange(300.0).reshape(300, 1, 1, 1).expand(300, 1, 4, 4)
     boxes = [torch.tensor([[0.0, 0, 3, 3]], dtype=torch.bfloat16)] * 300
     assert torch.equal(cuaug.roi_align(features, boxes, 1).flatten(), torch.arange(300.0))
+
+
+def test_roi_pool_kernel_gives_0_for_samples_that_do_not_exist(monkeypatch):
+    """The kernel, run by the emulator: on a GPU, no check reads the indices."""
+    features, rois = np.float32([5, 7]).repeat(16).reshape(2, 1, 4, 4), rois_of(0, 1, 0.5, 1.9, -0.5, -1, 2, NAN)
+
+    def pool(record, *_):
+        name = "cuaug::roi_by_point<cuaug::float32, cuaug::RoiPoolBins, 1, 0>"
+        record += bytes(ROI_ARGMAX.size - ROI.size)  # no argmax is requested
+        fault = emulator.kernel(name, sources.kernel_source(name)[0])(record, (len(rois), 1, 1), 128)
+        assert not fault, fault
+
+    monkeypatch.setattr(roi_arrays, "_check_sample_indices", lambda *_: None)
+    monkeypatch.setattr(extension, "extension", lambda: types.SimpleNamespace(pooling=pool))
+    assert cuaug.roi_pool(features, rois, 1, layout="NCHW").ravel().tolist() == [5, 7, 0, 0, 0, 0, 0, 0]
 
 
 def rois_of(*samples):

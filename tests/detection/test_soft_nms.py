@@ -109,6 +109,14 @@ def test_soft_nms_ties_go_to_lower_index():
     assert_array_equal(scores, [0.5, 0.5, 0.25])
 
 
+@every_method
+def test_soft_nms_negative_scores_take_no_part(method):
+    boxes = np.array([(0, 0, 4, 4), (0, 0, 4, 3), (10, 0, 14, 4.0)])
+    indices, scores = cuaug.soft_nms(boxes, np.array([-1, -2, 0.5]), score_threshold=0, method=method)
+    assert_array_equal(indices, [2])
+    assert_array_equal(scores, [0.5])
+
+
 def test_soft_nms_instruction_sets_agree():
     isa, (boxes, scores) = native.instruction_set(), box_cases.clustered(500)
     expected_indices, expected_scores = reference_ops.soft_nms(boxes, scores, "gaussian")
@@ -122,10 +130,23 @@ def test_soft_nms_instruction_sets_agree():
         native.set_instruction_set(isa)
 
 
+def test_nms_soft_nms_counts_on_a_device_are_integers():
+    """No check reads the values there, and the conversion to int64 would drop fractions."""
+    torch = pytest.importorskip("torch")
+    boxes, scores = torch.zeros(1, 3, 4), torch.zeros(1, 3)
+    counts = torch.empty(1, device="meta")  # no host array; needs no GPU
+    for call in (cuaug.soft_nms, functools.partial(cuaug.nms, iou_threshold=0.5)):
+        with pytest.raises(
+            TypeError, match=r"counts must be one of uint8, .*, got float32: pass counts.to\(torch.int64"
+        ):
+            call(boxes, scores, fixed_size=True, counts=counts)
+
+
 VALID = np.zeros((3, 4)), np.zeros(3)
 INVALID_CALLS = [
     (ValueError, "iou_threshold must be in 0..1", lambda: cuaug.soft_nms(*VALID, 1.5)),
     (ValueError, "sigma must be at least", lambda: cuaug.soft_nms(*VALID, sigma=0)),
+    (ValueError, "score_threshold must be at least 0", lambda: cuaug.soft_nms(*VALID, score_threshold=-10)),
     (TypeError, "score_threshold must be a number", lambda: cuaug.soft_nms(*VALID, score_threshold=None)),
     (ValueError, "method must be one of", lambda: cuaug.soft_nms(*VALID, method="hard")),
     (ValueError, "boxes must have shape", lambda: cuaug.soft_nms(np.zeros((3, 5)), VALID[1])),

@@ -175,6 +175,7 @@ HOSTILE = np.array(
         (1, 30, 40, 1, 2),
         (0, 1e8, 1e8, 1.1e8, 1.1e8),
         (1, 5, 5, 5, 5),
+        (0.5, 1, 2, 30, 40),
     ]
 )
 
@@ -193,7 +194,7 @@ def test_roi_align_gpu_invalid_or_huge_regions_terminate(kind, backward_mode):
     expected.sum().backward()
     assert_alike(out[valid].detach(), expected.detach(), torch.float32)
     assert_alike(leaf.grad, other.grad, torch.float32)
-    assert not out[[1, 2, 3, 4, 5, 6, 9]].any()
+    assert not out[[1, 2, 3, 4, 5, 6, 9, 11]].any()
 
 
 def test_roi_align_gpu_rotated_invalid_or_huge_regions_terminate(backward_mode):

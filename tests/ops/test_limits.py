@@ -103,12 +103,12 @@ INVALID_CALLS = {
     "levels": (lambda: cuaug.roi_align([FEATURES] * 9, REGIONS, 2, [0.5**i for i in range(9)]), "1 to 8 levels"),
     "samples of a bin": (lambda: cuaug.roi_align(FEATURES, REGIONS, 2, 1.0, 2**31), "sampling_ratio must be at most"),
     "indices": (
-        lambda: cuaug.nms(BOXES, SCORES, 0.5, max_output=2**31, fixed_size=True),
-        "nms: max_output must be at most 2147483647",
+        lambda: cuaug.nms(BOXES, SCORES, 0.5, max_output=2**30 + 1, fixed_size=True),
+        "nms: max_output must be at most 1073741824",
     ),
     "indices of soft_nms": (
         lambda: cuaug.soft_nms(BOXES, SCORES, max_output=2**40, fixed_size=True),
-        "soft_nms: max_output must be at most 2147483647",
+        "soft_nms: max_output must be at most 1073741824",
     ),
     "infinite ratios": (lambda: T.RandomErasing(1.0, ratio=(1e-320, 1e-310))(IMAGES), "from finite numbers"),
     "infinite weights": (lambda: T.RandomChoice([T.Identity()] * 2, [1e308, 1e308])(IMAGES), "from finite numbers"),

@@ -82,7 +82,7 @@ struct MovingBox {
         else if (move.is_affine)
             move_affinely(matrix.m);
         else
-            move_in_perspective(matrix.m, canvas_of(move, n));
+            move_in_perspective(matrix, canvas_of(move, n));
         if (!usable) edges = {0.0, 0.0, 0.0, 0.0};
     }
 
@@ -93,7 +93,8 @@ private:
                  edges.bottom * m[4] + shift_y};
     }
 
-    // x and y add to each coordinate apart, so that the least sum is the sum of the least terms.
+    // Each moved coordinate is a term in x plus a term in y. The terms vary independently, so the least sum is the sum
+    // of the least terms.
     void move_affinely(const double* m) {
         auto extremes = [&](const double* row, double& least, double& largest) {
             const double left = (edges.left - 0.5) * row[0], right = (edges.right - 0.5) * row[0],
@@ -108,12 +109,13 @@ private:
         edges = moved;
     }
 
-    // A corner on the other side of the horizon than what the canvas shows makes the box unusable.
-    void move_in_perspective(const double* m, const BoxEdges& canvas) {
+    // A corner that is not on the side of the horizon that the canvas shows makes the box unusable.
+    void move_in_perspective(const Matrix3& matrix, const BoxEdges& canvas) {
+        const double* m = matrix.m;
         const double x = (canvas.left + canvas.right - 1.0) / 2.0, y = (canvas.top + canvas.bottom - 1.0) / 2.0;
-        const double first[3] = {m[4] * m[8] - m[5] * m[7], m[5] * m[6] - m[3] * m[8], m[3] * m[7] - m[4] * m[6]};
-        const double determinant = m[0] * first[0] + m[1] * first[1] + m[2] * first[2];
-        const double middle_depth = first[2] * x + (m[6] * m[1] - m[7] * m[0]) * y + (m[0] * m[4] - m[1] * m[3]);
+        const Matrix3 c = cofactors(matrix);
+        const double determinant = m[0] * c.m[0] + m[1] * c.m[1] + m[2] * c.m[2];
+        const double middle_depth = c.m[2] * x + c.m[5] * y + c.m[8];
         const double visible_side = middle_depth * determinant;
         BoxEdges moved = {0.0, 0.0, 0.0, 0.0};
         for (int i = 0; i < 4; ++i) {

@@ -147,10 +147,10 @@ inline double roi_value(const RoiRecord& args, long long k, int i) {
     return read_number(args.rois, k * args.rois.k_stride + i * args.rois.x_stride);
 }
 
-// The sample that a region belongs to; -1: none.
+// The sample that a region belongs to; -1: none. No sample has an index with a fraction.
 inline int roi_sample(const RoiRecord& args, long long k) {
     const double index = roi_value(args, k, 0);
-    return index >= 0 && index < args.samples ? static_cast<int>(index) : -1;
+    return index >= 0 && index < args.samples && index == floor(index) ? static_cast<int>(index) : -1;
 }
 
 // The last level whose minimum area the region reaches (Lin et al. 2017, equation 1).

@@ -1,9 +1,10 @@
 #include "detection/roi_by_point.cuh"
 #include "detection/roi_gather.cuh"
+#include "gpu/reduce.cuh"
 
 namespace cuaug {
 
-constexpr int gather_threads = tile_rows * tile_columns, gather_warps = gather_threads / 32;
+constexpr int gather_threads = tile_rows * tile_columns;
 // Channels of a thread, whose sums take 32 registers; more would leave too few for the rest.
 template <class T>
 constexpr int gather_channels = sizeof(ComputeType<T>) == 8 ? 16 : 32;
@@ -32,27 +33,17 @@ inline MapTile tile_of(const RoiBackwardRecord& args, long long block) {
 
 // Lists which of 256 regions from `first` on may touch a tile, in their order; returns how many. Called by all threads
 // of a block.
-inline int list_regions(const RoiBackwardRecord& args, const MapTile& tile, long long first, int* list,
-                        int* warp_counts) {
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+inline int list_regions(const RoiBackwardRecord& args, const MapTile& tile, long long first, int* list) {
     bool touches = false;
     if (first + threadIdx.x < args.count) {
         const RegionBounds bounds = args.bounds[first + threadIdx.x];
         touches = bounds.level == tile.level && bounds.n == tile.n && bounds.top < tile.top + tile_rows &&
                   bounds.bottom > tile.top && bounds.left < tile.left + tile_columns && bounds.right > tile.left;
     }
-    const unsigned int lanes = __ballot_sync(0xffffffffu, touches);
+    const BlockRank rank = block_rank<gather_threads / 32>(touches);
+    if (touches) list[rank.before] = threadIdx.x;
     __syncthreads();
-    if (lane == 0) warp_counts[warp] = __popc(lanes);
-    __syncthreads();
-    int total = 0, before = 0;
-    for (int w = 0; w < gather_warps; ++w) {
-        if (w < warp) before += warp_counts[w];
-        total += warp_counts[w];
-    }
-    if (touches) list[before + __popc(lanes & ((1u << lane) - 1))] = threadIdx.x;
-    __syncthreads();
-    return total;
+    return rank.total;
 }
 
 // Copies the gradients of `rows` x `columns` bins, `channels` channels from c on. `pooled` begins at channel c. Called
@@ -114,7 +105,7 @@ __global__ void __launch_bounds__(gather_threads, sizeof(ComputeType<T>) == 8 ? 
     // The sampling point that each gradient is for.
     __shared__ long long argmax[Gather::is_max ? window_bins : 1][group];
     __shared__ typename Gather::Shared gather;
-    __shared__ int list[gather_threads], warp_counts[gather_warps];
+    __shared__ int list[gather_threads];
     // Two entries: the first thread may load the next region while others still use the current one.
     __shared__ Bins region_bins[2];
     __shared__ IndexRect bin_rects[2];
@@ -127,7 +118,7 @@ __global__ void __launch_bounds__(gather_threads, sizeof(ComputeType<T>) == 8 ? 
 
     R sum[group] = {};
     for (long long first = 0; first < args.count; first += gather_threads) {
-        const int regions = list_regions(args, tile, first, list, warp_counts);
+        const int regions = list_regions(args, tile, first, list);
         for (int i = 0; i < regions; ++i) {
             const long long k = first + list[i];
             if (threadIdx.x == 0) {

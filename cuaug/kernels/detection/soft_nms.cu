@@ -1,6 +1,7 @@
 #include "detection/soft_nms_scores.cuh"
 #include "detection/write_index.cuh"
 #include "gpu/convert.cuh"
+#include "gpu/reduce.cuh"
 
 namespace cuaug {
 
@@ -59,33 +60,13 @@ inline BlockBest block_argmax(Best best, int remaining) {
     return {best, remaining};
 }
 
-// How many threads before this one have `flag` set, and how many of the block.
-struct BlockRank {
-    int before, total;
-};
-
-inline BlockRank block_rank(bool flag) {
-    __shared__ int warp_counts[soft_nms_warps];
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const unsigned int lanes = __ballot_sync(0xffffffffu, flag);
-    __syncthreads();
-    if (lane == 0) warp_counts[warp] = __popc(lanes);
-    __syncthreads();
-    BlockRank rank = {__popc(lanes & ((1u << lane) - 1)), 0};
-    for (int w = 0; w < soft_nms_warps; ++w) {
-        if (w < warp) rank.before += warp_counts[w];
-        rank.total += warp_counts[w];
-    }
-    return rank;
-}
-
 // Collects the boxes that decay others; returns how many.
 inline int collect(const SoftNmsRecord& args, long long n, int box_count, const SoftBoxes& boxes) {
     int count = 0;
     for (int first = 0; first < box_count; first += soft_nms_threads) {
         const int i = first + threadIdx.x;
         const bool decays = i < box_count && role_of(args, n, i) == SoftNmsRole::decaying;
-        const BlockRank rank = block_rank(decays);
+        const BlockRank rank = block_rank<soft_nms_warps>(decays);
         if (decays) {
             const long long offset = n * args.boxes.n_stride + i * args.boxes.k_stride;
             const int to = count + rank.before;
@@ -117,7 +98,7 @@ inline int compact(const SoftBoxes& boxes, int count) {
             for (int j = 0; j < 6; ++j) value[j] = loaded[j];
             index = boxes.index[i];
         }
-        const BlockRank rank = block_rank(stays);
+        const BlockRank rank = block_rank<soft_nms_warps>(stays);
         if (stays) {
             const int to = remaining + rank.before;
             boxes.left[to] = value[0], boxes.top[to] = value[1], boxes.right[to] = value[2],
@@ -166,7 +147,7 @@ inline void write_rest(const SoftNmsRecord& args, long long n, int box_count, in
     for (int first = 0; first < box_count && written < args.max_output; first += soft_nms_threads) {
         const int i = first + threadIdx.x;
         const bool is_last = i < box_count && role_of(args, n, i) == SoftNmsRole::last;
-        const BlockRank rank = block_rank(is_last);
+        const BlockRank rank = block_rank<soft_nms_warps>(is_last);
         if (is_last && rank.before < args.max_output - written) {
             write_index(args, args.out, row + written + rank.before, i);
             write_score(args.scores, args.out_scores, row + written + rank.before, score_of(args, n, i));

@@ -11,12 +11,11 @@ using InverseMap = Matrix3;
 
 // The matrix inverse, by the adjugate.
 inline InverseMap invert(const InverseMap& map) {
-    const double* m = map.m;
-    const double a = m[4] * m[8] - m[5] * m[7], d = m[5] * m[6] - m[3] * m[8], g = m[3] * m[7] - m[4] * m[6];
-    const double scale = 1.0 / (m[0] * a + m[1] * d + m[2] * g);
-    return {{a * scale, (m[2] * m[7] - m[1] * m[8]) * scale, (m[1] * m[5] - m[2] * m[4]) * scale, d * scale,
-             (m[0] * m[8] - m[2] * m[6]) * scale, (m[2] * m[3] - m[0] * m[5]) * scale, g * scale,
-             (m[1] * m[6] - m[0] * m[7]) * scale, (m[0] * m[4] - m[1] * m[3]) * scale}};
+    const Matrix3 c = cofactors(map);
+    const double scale = 1.0 / (map.m[0] * c.m[0] + map.m[1] * c.m[1] + map.m[2] * c.m[2]);
+    InverseMap out;
+    for (int i = 0; i < 9; ++i) out.m[i] = c.m[i % 3 * 3 + i / 3] * scale;
+    return out;
 }
 
 inline bool is_finite(const InverseMap& map) {
@@ -75,8 +74,8 @@ inline InverseMap inverse_perspective(const double* inwards, int height, int wid
     // The corners are given relative to the image's top left corner, where pixel centers are at +0.5.
     InverseMap inverse = invert(forward).then({1.0, -0.5, 1.0, -0.5});
     for (int i = 0; i < 9; i += 3) inverse.m[i + 2] = inverse.m[i] * 0.5 + inverse.m[i + 1] * 0.5 + inverse.m[i + 2];
-    // The image stays as it is if corners meet or lie on a line: there is no map then. If they nearly do, the map
-    // cannot be inverted.
+    // The image stays as it is if corners meet or lie on a line, as there is no map then, and also if they nearly do,
+    // as the map cannot be inverted.
     return is_finite(inverse) && is_finite(invert(inverse)) ? inverse : InverseMap::identity();
 }
 

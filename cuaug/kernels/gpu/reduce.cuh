@@ -35,6 +35,28 @@ inline ExclusiveSum warp_exclusive_sum(int value) {
     return {sum - value, __shfl_sync(0xffffffffu, sum, 31)};
 }
 
+// How many threads of the block before this one have `flag` set, and how many of all.
+struct BlockRank {
+    int before, total;
+};
+
+// Called by all threads of a block of `warps` warps.
+template <int warps>
+inline BlockRank block_rank(bool flag) {
+    __shared__ int warp_counts[warps];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const unsigned int lanes = __ballot_sync(0xffffffffu, flag);
+    __syncthreads();
+    if (lane == 0) warp_counts[warp] = __popc(lanes);
+    __syncthreads();
+    BlockRank rank = {__popc(lanes & ((1u << lane) - 1)), 0};
+    for (int w = 0; w < warps; ++w) {
+        if (w < warp) rank.before += warp_counts[w];
+        rank.total += warp_counts[w];
+    }
+    return rank;
+}
+
 // Stores a block's part of a mean: the sum of its threads' `sum` times `scale`, always added in the same order. Called by
 // all threads of a block of whole warps. `sums`: shared memory for one number per warp; a barrier precedes its next use.
 template <class R>

@@ -34,12 +34,13 @@ struct MatrixBuilderRecord {
     void* out;      // [samples, items, item_size]
     int* failures;  // 0, or the number of the rule that the item's input breaks; null if unused [samples, items]
     long long samples;
-    long long items;     // of a sample
-    long long points;    // of a sample, to which a fit's item is fitted; 1 for other builders
-    double error_bound;  // a short sum in the inputs' dtype has this rounding error per sum of its absolute terms
-    int item_size;       // numbers of an item
-    int is_double;       // whether `out` is float64; else float32
-    int option;          // described at the builder
+    long long items;   // of a sample
+    long long points;  // of a sample, to which a fit's item is fitted; 1 for other builders
+    // Times the sum of the terms' absolute values, it bounds the rounding error of a short sum in the inputs' dtype.
+    double error_bound;
+    int item_size;  // numbers of an item
+    int is_double;  // whether `out` is float64; else float32
+    int option;     // described at the builder
     int input_count;
 };
 

@@ -33,8 +33,8 @@ struct RoiRecord {
     TypedArray rois;    // [K, 5]: sample, left, top, right, bottom; [K, 6]: sample, center x, y, width, height, degrees
     FeatureMap pooled;  // [K, C, out_height, out_width]: result of a forward pass; gradients that a backward pass reads
     long long count;    // K
-    // Elements between the first channels of consecutive bins; 0: all bins pool the same channels. If it is not 0, the
-    // values of a level are the channels of the first bin. Always 0 in a backward pass.
+    // Elements between the first channels of consecutive bins; 0: all bins pool the same channels. If it is not 0,
+    // `values` of each level are a view of only the channels that the first bin pools. Always 0 in a backward pass.
     long long bin_stride;
     int levels;
     int samples;  // N
