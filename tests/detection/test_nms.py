@@ -10,6 +10,7 @@ from helpers.arrays import every_backend, put
 from helpers.child_process import python
 from helpers.compare import describe, to_numpy
 from numpy.testing import assert_array_equal
+from PIL import Image
 from tables import detection as reference_ops
 
 import cuaug
@@ -307,6 +308,11 @@ INVALID_CALLS = [
     (ValueError, "boxes must have shape", lambda: cuaug.nms(np.zeros(4), VALID[1], 0.5)),
     (TypeError, "boxes must be one of float16", lambda: cuaug.nms(np.zeros((3, 4), int), VALID[1], 0.5)),
     (TypeError, "boxes must be an array", lambda: cuaug.nms([(0, 0, 1, 1)], VALID[1], 0.5)),
+    (
+        TypeError,
+        "boxes must be an array of torch, .*, got Image",
+        lambda: cuaug.nms(Image.new("L", (4, 3)), VALID[1], 0.5),
+    ),
     (TypeError, "idxs must be one of uint8", lambda: cuaug.batched_nms(*VALID, np.zeros(3), 0.5)),
     (TypeError, "idxs must be an array", lambda: cuaug.batched_nms(*VALID, None, 0.5)),
     (ValueError, "max_output must be at least 0", lambda: cuaug.nms(*VALID, 0.5, max_output=-1)),
