@@ -222,3 +222,21 @@ def test_choice_with_an_emptied_list_changes_nothing(cls):
     images, transform = noise((4, 9, 11, 3)), cls([T.RandomInvert(1.0)])
     transform.transforms.clear()
     assert_equal(T.Compose([transform], seed=0)(images), images)
+
+
+class TransformsAttribute(T.Transform):
+    """Has an attribute `transforms`, which only this class uses."""
+
+    def __init__(self, transforms):
+        self.transforms = transforms
+
+    def transform(self, inpt, params):
+        return 255 - inpt
+
+
+@pytest.mark.parametrize("make", [lambda: None, lambda: ["flip"], lambda: {"a": 1}, lambda: [len], lambda: 5])
+def test_transform_attribute_named_transforms_is_not_read(make):
+    images, transform, transforms = noise((4, 9, 11, 3)), TransformsAttribute(make()), make()
+    for recipe in (transform, T.Compose([transform]), T.Compose([T.RandomApply([transform], p=1.0)])):
+        assert_equal(recipe(images), 255 - images)
+        assert transform.transforms == transforms

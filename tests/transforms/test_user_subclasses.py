@@ -348,21 +348,3 @@ def test_subclass_of_random_resize_random_apply_pad_batch_runs_its_own_methods(b
     original, result = (T.Compose([forward]) if in_recipe else forward)(images)
     assert original is images
     assert np.array_equal(result, base(*arguments)(images))
-
-
-class TransformsAttribute(T.Transform):
-    """Has an attribute `transforms`, which only this class uses."""
-
-    def __init__(self, transforms):
-        self.transforms = transforms
-
-    def transform(self, inpt, params):
-        return 255 - inpt
-
-
-@pytest.mark.parametrize("make", [lambda: None, lambda: ["flip"], lambda: {"a": 1}, lambda: [len], lambda: 5])
-def test_transform_attribute_named_transforms_is_not_read(make):
-    images, transform, transforms = noise(SHAPE), TransformsAttribute(make()), make()
-    for recipe in (transform, T.Compose([transform]), T.Compose([T.RandomApply([transform], p=1.0)])):
-        assert_equal(recipe(images), 255 - images)
-        assert transform.transforms == transforms
