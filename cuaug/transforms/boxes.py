@@ -50,7 +50,8 @@ class Boxes:
             [B, P, 2 or 3] for B boxes. Waits for the device, which computes the lengths of the lists. Masks and
             keypoints are compacted if every sample has an axis of objects with one entry per box. Others, such as masks
             of classes, stay as they are; if the length of that axis differs between samples, a call raises a
-            ``ValueError``.
+            ``ValueError``. Labels, areas and flags are compacted if they are an array [N, B] or a list per sample of
+            one entry per box; a list of another length raises a ``ValueError``, and other values stay as they are.
 
     Raises:
         TypeError: An argument is of another type.
@@ -255,24 +256,22 @@ def compact(valid: Any, *entries: Any) -> list[list[Any]]:
 
 
 def has_value_per_box(name: str, values: Any, boxes: Any) -> bool:
-    """Whether there is one value (a label, an area) per box rather than per image, decided by the shapes only."""
-    if not isinstance(boxes, (list, tuple)):
-        samples, count = boxes.shape[:2]
-        if isinstance(values, (list, tuple)):
-            return len(values) == samples and all(_is_list(entry) and len(entry) == count for entry in values)
-        shape = tuple(getattr(values, "shape", ()))
-        return len(shape) > 1 and shape[:2] == (samples, count)
+    """Whether there is one value (a label, an area) per box rather than per image, decided by the shapes only.
+
+    Raises ValueError for a list of lists that differ in length from the boxes of their samples.
+    """
     if not isinstance(values, (list, tuple)):
         shape = tuple(getattr(values, "shape", ()))
+        if not isinstance(boxes, (list, tuple)):
+            return len(shape) > 1 and shape[:2] == tuple(boxes.shape[:2])
         return len(shape) > 1 and len(boxes) > 0 and [shape[1]] * shape[0] == [entry.shape[0] for entry in boxes]
     if not all(_is_list(entry) for entry in values):
         return False
-    _check.per_sample(name, len(values), len(boxes))
-    for i, (sample_values, sample_boxes) in enumerate(zip(values, boxes, strict=True)):
-        if len(sample_values) != sample_boxes.shape[0]:
-            raise ValueError(
-                f"{name}[{i}] must hold one entry per box, {sample_boxes.shape[0]}, got {len(sample_values)}"
-            )
+    counts = [shape[0] for shape in _shapes_by_sample(boxes)]
+    _check.per_sample(name, len(values), len(counts))
+    for i, (sample_values, count) in enumerate(zip(values, counts, strict=True)):
+        if len(sample_values) != count:
+            raise ValueError(f"{name}[{i}] must hold one entry per box, {count}, got {len(sample_values)}")
     return True
 
 

@@ -16,7 +16,7 @@ from .._fusion.recipe_ops import Column
 from .._value_text import value_text
 from . import ranges
 from .transform import Transform
-from .transform_list import assigned_list, transform_list
+from .transform_list import TransformContainer, inner_transforms, transform_list
 
 __all__ = ["Identity", "RandomApply", "RandomChoice", "RandomOrder"]
 
@@ -29,22 +29,17 @@ class Branch(NamedTuple):
     transforms: Sequence[Transform]
 
 
-class Choice(Transform, has_description=False):
+class Choice(TransformContainer, has_description=False):
     """A transform that draws, for each sample, which of its transforms the sample gets."""
-
-    transforms: list[Transform]
 
     def branches(self, recipe: Recipe) -> list[Branch]:
         """Draw the columns, and return the branches in the order in which they run."""
         raise NotImplementedError
 
-    def _assigned_value(self, name: str, value: Any) -> Any:
-        return assigned_list(value) if name == "transforms" else super()._assigned_value(name, value)
-
     @property
     def is_fused(self) -> bool:
-        transforms = vars(self).get("transforms", ())  # none yet in an error of the constructor
-        return self.needs_recipe and all(inner.is_fused for entry in transforms for inner in entry.flattened())
+        entries = inner_transforms(self)
+        return self.needs_recipe and all(inner.is_fused for entry in entries for inner in entry.flattened())
 
     @property
     def draw_position_count(self) -> int:
@@ -96,11 +91,15 @@ class RandomChoice(Choice):
     def __init__(self, transforms: Sequence[Transform], p: Sequence[float] | None = None) -> None:
         self.transforms: list[Transform] = _non_empty_list(transforms)
         self.p: list[float] | None = None if p is None else [*ranges.numbers("p", p, "a list of weights", 0.0)]
+        self._check_weights()
+
+    def _check_weights(self) -> None:
         if self.p is not None and (len(self.p) != len(self.transforms) or not sum(self.p) > 0):
             rule = f"one weight for each of the {len(self.transforms)} transforms, and one of them above 0"
-            raise ValueError(f"p must be {rule}, got {value_text(p)}")
+            raise ValueError(f"p must be {rule}, got {value_text(self.p)}")
 
     def branches(self, recipe: Recipe) -> list[Branch]:
+        self._check_weights()  # the list may have changed
         chosen = recipe.choice("chosen", self.p or [1.0] * len(self.transforms))
         return [Branch(chosen, i, [transform]) for i, transform in enumerate(self.transforms)]
 
@@ -119,6 +118,8 @@ class RandomOrder(Choice):
 
     def branches(self, recipe: Recipe) -> list[Branch]:
         count = len(self.transforms)
+        if count == 0:  # the user may empty the list
+            return []
         order = recipe.draw("PermutationOrNone", [f"order_{i}" for i in range(count)], count)
         return [Branch(chosen, i, [transform]) for chosen in order for i, transform in enumerate(self.transforms)]
 

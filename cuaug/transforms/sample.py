@@ -24,7 +24,7 @@ from .sample_groups import Group, group_images, group_single_images, in_call_ord
 from .sample_kinds import is_array
 from .sample_masks import transform_masks
 from .sample_structure import ParsedSample
-from .sample_target import Target, UnstackedBatch, image_layout
+from .sample_target import Target, UnstackedBatch, image_layout, path_text
 from .targets import transform_targets
 
 
@@ -69,7 +69,8 @@ def transform_sample(
     params = groups[0].params
     _check_targets(parsed, params.plan.first_ops)
     mixes = params.plan.mixes
-    if mixes and any(len(groups) > 1 for groups in groups_by_target):  # images of a ragged batch have one size by then
+    # A ragged batch is one group: its images have one size before samples are mixed.
+    if mixes and any(len(groups) > 1 for groups in groups_by_target):
         raise ValueError(
             f"images must form one batch where samples are mixed ({mixes[0].name}): they must have one dtype and "
             "number of channels, and the recipe must begin with a transform that gives them one size, such as "
@@ -155,9 +156,10 @@ def _check_equal_sizes(parsed: ParsedSample, image_groups: Sequence[Any]) -> Non
     for target, sizes in zip(parsed.targets_of("images"), sizes_by_target, strict=True):
         for index, size in sizes.items():
             if size != sizes_by_target[0][index]:
+                path = target.paths[index if len(target.paths) > 1 else 0]
                 raise ValueError(
                     f"images of one sample must have one size, got {sizes_by_target[0][index]} and {size} at "
-                    f"{''.join(f'[{key!r}]' for key in target.paths[0])}"
+                    f"{path_text(path)}"
                 )
 
 

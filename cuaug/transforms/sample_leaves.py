@@ -96,7 +96,7 @@ def _structure(node: Any) -> Any:
         if entry_types <= _SCALAR_TYPES and not hasattr(node_type, "_fields"):
             return node_type, entry_types
         entries = tuple(map(_structure, node))
-        are_equal = all(entry == entries[0] for entry in entries)
+        are_equal = bool(entries) and all(entry == entries[0] for entry in entries)
         return (node_type, len(entries), entries[0]) if are_equal else (node_type, entries)  # short: the keys are kept
     if isinstance(node, Mapping):  # it may make its values when they are read
         raise _NoStructureError

@@ -37,7 +37,10 @@ def set_path(results: dict[Any, Any], path: Path, value: Any) -> None:
 
 
 def rebuild(node: Any, results: dict[Any, Any]) -> Any:
-    """A copy of the container in its type (an immutable mapping: a dict), with entries from `results`, nested alike."""
+    """A copy of the container, with entries from `results`, nested alike.
+
+    The copy has the container's type, but is a dict if `_copied_entries` makes one.
+    """
     entries = _copied_entries(node)
     is_named = isinstance(node, tuple) and hasattr(node, "_fields")
     for key, result in results.items():
@@ -49,12 +52,17 @@ def rebuild(node: Any, results: dict[Any, Any]) -> Any:
 
 
 def _copied_entries(node: Any) -> Any:
-    """The entries of a container in a mutable copy."""
+    """The entries of a container in a mutable copy.
+
+    A dict in place of an immutable mapping, and of a mapping of a user's class without `__copy__`: `copy.copy` would
+    share the attribute that keeps the entries.
+    """
     if type(node) is dict or type(node) is list:  # to save time
         return node.copy()
     if isinstance(node, tuple):
         return list(node)
-    return dict(node) if isinstance(node, Mapping) and not isinstance(node, MutableMapping) else copy.copy(node)
+    is_copied = isinstance(node, (dict, list)) or (isinstance(node, MutableMapping) and hasattr(node, "__copy__"))
+    return copy.copy(node) if is_copied else dict(node)
 
 
 def with_copied_containers(node: Any) -> Any:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .._arrays.tv_tensors import tv_kind
+from .._arrays.tv_tensors import is_video, tv_kind
 from .sample_kinds import (
     KEYS_WITHOUT_KIND,
     KINDS,
@@ -20,10 +20,17 @@ from .sample_kinds import (
     is_scalar_or_text,
     named_fields,
 )
-from .sample_numbers import LISTED_KINDS, empty_masks, listed_numbers
-from .sample_target import Crops, GatheredValues, Path, path_text
+from .sample_numbers import LISTED_KINDS, ListedNumbers, empty_masks, listed_numbers
+from .sample_target import Crops, GatheredValues, Path, UnstackedBatch, path_text
 
 _MAX_AXES = {"images": 3, "masks": 3, "boxes": 2}  # of one sample
+_SHAPES = {  # of one sample
+    "images": "[H, W] or with channels",
+    "masks": "[H, W] or [B, H, W]",
+    "boxes": "[B, 4], rotated ones [B, 5] or [B, 8]",
+    "keypoints": "[P, 2 or 3] or [B, P, 2 or 3]",
+    "valid": "[B]",
+}
 
 
 class Leaf(NamedTuple):
@@ -60,7 +67,7 @@ def _is_single_pair(entry: Any) -> bool:
     if isinstance(entry, Crops) or not is_plain_sequence(entry) or not len(entry):
         return False
     image = _first_crop(entry[0]) if _has_crops(entry) else entry[0]
-    return is_image_array(image) and bool(image.ndim <= 3)
+    return is_image_array(image) and bool(image.ndim <= (4 if is_video(image) else 3))
 
 
 def _has_crops(sample: Sequence[Any]) -> bool:
@@ -201,12 +208,13 @@ def _chain(leaves_by_entry: list[list[Leaf]]) -> list[Leaf]:
 
 
 def _gather(leaves_by_entry: list[list[Leaf]], path: Path) -> list[Leaf]:
-    """Joins the leaves of the entries of the sequence at `path`, if each entry is one sample.
+    """Joins the leaves of the entries of the sequence at `path`. Each entry is one sample, unless it holds a batch.
 
-    Leaves at the same path within their entries, such as entry[0] or entry["masks"], become one leaf.
+    Leaves at the same path within their entries, such as entry[0] or entry["masks"], become one leaf. Entries that hold
+    batches, and no single image, are several images and targets of the same samples: their leaves are returned.
     """
     leaves = _chain(leaves_by_entry)
-    if not all(_is_of_one_sample(leaf) for leaf in leaves):
+    if any(map(_is_batch, leaves)) and not any(leaf.kind == "images" and _is_of_one_sample(leaf) for leaf in leaves):
         return leaves
     targets = [[(leaf.kind, leaf.paths[0][len(path) + 1 :]) for leaf in entry] for entry in leaves_by_entry]
     differing = next((i for i, entry in enumerate(targets) if entry != targets[0]), None)
@@ -216,13 +224,65 @@ def _gather(leaves_by_entry: list[list[Leaf]], path: Path) -> list[Leaf]:
             f"samples must have the same targets, got {names[0]} in sample 0 and {names[1]} in sample {differing}: "
             "use an empty array for a target without entries"
         )
+    return _chain([_gather_target(group) for group in zip(*leaves_by_entry, strict=True)])
+
+
+def _gather_target(group: Sequence[Leaf]) -> list[Leaf]:
+    """Joins the leaves of one target, one from each sample. Masks in lists become a leaf for each index."""
+    kind = group[0].kind
+    if kind == "masks" and not all(is_array(leaf.value) for leaf in group):
+        masks_by_sample = [split_masks(leaf) for leaf in group]
+        _check_mask_counts(group, [len(masks) for masks in masks_by_sample])
+        return _chain([_gather_target(masks) for masks in zip(*masks_by_sample, strict=True)])
+    other = next((leaf for leaf in group if not _is_of_one_sample(leaf)), None)
+    if other is not None:
+        found = f"shape {tuple(other.value.shape)}" if is_array(other.value) else f"a list of {len(other.value)}"
+        raise ValueError(
+            f"{kind} at {path_text(other.paths[0])} must be one array of one sample, {_SHAPES[kind]}, as the list has "
+            f"one entry per sample, got {found}"
+        )
+    values_by_leaf = [leaf.value if leaf.gathered else [leaf.value] for leaf in group]  # gathered: of any length
     return [
-        Leaf(group[0].kind, tuple(leaf.paths[0] for leaf in group), GatheredValues(leaf.value for leaf in group))
-        for group in zip(*leaves_by_entry, strict=True)
+        Leaf(
+            kind, tuple(path for leaf in group for path in leaf.paths), GatheredValues(itertools.chain(*values_by_leaf))
+        )
     ]
 
 
+def _check_mask_counts(group: Sequence[Leaf], counts: Sequence[int]) -> None:
+    """Raises ValueError unless the masks of all samples are lists of one length."""
+    texts = [
+        f"an array of shape {tuple(leaf.value.shape)}"
+        if is_array(leaf.value) and not isinstance(leaf.value, ListedNumbers)
+        else f"a list of {0 if is_array(leaf.value) else count}"
+        for leaf, count in zip(group, counts, strict=True)
+    ]
+    differing = next((i for i, text in enumerate(texts) if text != texts[0]), None)
+    if differing is not None:
+        found = [f"{texts[i]} at {path_text(group[i].paths[0])}" for i in (0, differing)]
+        raise ValueError(
+            f"masks must be lists of one length in all samples, got {found[0]} and {found[1]}: stack the masks of each "
+            "sample, [B, H, W]"
+        )
+
+
+def split_masks(leaf: Leaf) -> list[Leaf]:
+    """The masks of one sample: a list is several targets, not one mask per sample."""
+    if leaf.kind != "masks" or is_array(leaf.value):
+        return [leaf]
+    paths = leaf.paths if leaf.gathered else [(*leaf.paths[0], i) for i in range(len(leaf.value))]
+    return [Leaf("masks", (path,), value) for path, value in zip(paths, leaf.value, strict=True)]
+
+
+def _is_batch(leaf: Leaf) -> bool:
+    """Whether the leaf has an axis of samples, or is a list of images."""
+    if not is_array(leaf.value):
+        return isinstance(leaf.value, UnstackedBatch) or (leaf.kind == "images" and not leaf.gathered)
+    return not _is_of_one_sample(leaf)
+
+
 def _is_of_one_sample(leaf: Leaf) -> bool:
-    if leaf.kind not in _MAX_AXES:
-        return not leaf.gathered
-    return is_array(leaf.value) and leaf.value.ndim <= _MAX_AXES[leaf.kind]
+    if leaf.kind in VALUE_KINDS:
+        return True
+    max_axes = 4 if is_video(leaf.value) else _MAX_AXES.get(leaf.kind)
+    return is_array(leaf.value) and (max_axes is None or leaf.value.ndim <= max_axes)

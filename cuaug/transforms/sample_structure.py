@@ -17,7 +17,7 @@ from .sample_kinds import KINDS, VALUE_KINDS, has_axes_of_labels, is_array, name
 from .sample_leaves import add_structure, leaves_of_structure, structure_of
 from .sample_numbers import LISTED_KINDS, ListedNumbers, listed_numbers, with_axes, with_library
 from .sample_rebuild import rebuild, set_target, validity_paths, validity_target
-from .sample_search import Leaf
+from .sample_search import Leaf, split_masks
 from .sample_target import Target, path_text
 
 _MOVED_KINDS = {"masks", "boxes", "keypoints"}
@@ -156,9 +156,9 @@ def parse_sample(sample: Any) -> ParsedSample:
        with images, as a DataLoader yields, labels come second: ``(images, labels)``.
 
     Images of 2 or 3 axes (a Video of 4) are one sample; images of more axes are a batch. A list of dicts, or of pairs
-    (image, label), has one entry per sample: values at the same path in each entry are gathered in one list. Everything
-    else stays as it is. An array beside images that are no tv_tensor is a ``ValueError`` if its shape is not one of
-    labels.
+    (image, label), has one entry per sample, unless its dicts hold batches: values at the same path in each entry are
+    gathered in one list. Everything else stays as it is. An array beside images that are no tv_tensor is a
+    ``ValueError`` if its shape is not one of labels.
     torchvision's rule differs: the first pure tensor is the image, wherever it is, and all others stay.
     """
     structure = structure_of(sample)
@@ -193,7 +193,7 @@ def _parse(sample: Any, structure: Any) -> ParsedSample:
         )
     count = counts.pop()
     if count is None:
-        leaves = [single for leaf in leaves for single in _split_masks(leaf)]
+        leaves = [single for leaf in leaves for single in split_masks(leaf)]
     like = images[0].value if is_array(images[0].value) else next(iter(images[0].value), None)
     return ParsedSample(
         sample, tuple(_target(leaf, count, like) for leaf in leaves), 1 if count is None else count, count is None
@@ -227,14 +227,6 @@ def _count_text(count: int | None) -> str:
     return "a single one" if count is None else str(count)
 
 
-def _split_masks(leaf: Leaf) -> list[Leaf]:
-    """For one image, a list of masks is several targets, not one mask per sample."""
-    if leaf.kind != "masks" or is_array(leaf.value):
-        return [leaf]
-    paths = leaf.paths if leaf.gathered else [(*leaf.paths[0], i) for i in range(len(leaf.value))]
-    return [Leaf("masks", (path,), value) for path, value in zip(paths, leaf.value, strict=True)]
-
-
 def _target(leaf: Leaf, count: int | None, like: Any) -> Target:
     """The target of a leaf. `like`: an image; nested lists of numbers become arrays of its library."""
     kind, value, is_list = leaf.kind, _plain_arrays(leaf.value, like), isinstance(leaf.value, (list, tuple))
@@ -243,7 +235,7 @@ def _target(leaf: Leaf, count: int | None, like: Any) -> Target:
     layout = "NTCHW" if kind == "images" and is_video(leaf.value) else None
     if kind == "images" and is_list and any(entry.ndim > 3 for entry in value):
         raise ValueError(
-            f"images at {path_text(leaf.paths[0])} must be single images if they are in a list, not batches"
+            f"images at {path_text(leaf.paths[0])} must be single images if they are in a list, not batches or videos"
         )
     # Arrays of other images, and of masks, are read with and without an axis of samples.
     needs_sample_axis = layout is not None or kind in ("boxes", "valid", "keypoints")

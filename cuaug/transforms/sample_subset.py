@@ -77,7 +77,7 @@ def _entries_by_sample(sample: Any, count: int) -> Iterator[tuple[Path, str]]:
         if leaf.gathered and count == 1:
             continue
         if leaf.gathered:  # the list whose entries are the samples: the paths differ in its index
-            keys = zip(*leaf.paths[:2], strict=True)
+            keys = zip(leaf.paths[0], leaf.paths[-1], strict=True)
             path = path[: next(i for i, (first, second) in enumerate(keys) if first != second)]
         value = value_at(sample, path)
         has_entries = value.ndim > 0 if is_array(value) else is_plain_sequence(value)

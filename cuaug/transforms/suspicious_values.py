@@ -27,6 +27,7 @@ from .noise import GaussianNoise
 from .pixel_op import PixelOp
 from .policies import AugMix, AutoAugment, RandAugment, TrivialAugmentWide
 from .transform import Transform
+from .transform_list import inner_transforms
 
 OVERSHOOT = 0.02  # distance from 0..1 that is no mistake: a bicubic or Lanczos resize may have caused it
 MAX_CHANNELS = 16  # above the number of channels of multispectral images, such as the 13 bands of Sentinel-2
@@ -85,7 +86,7 @@ def _with_inner(transforms: Sequence[Transform]) -> Iterator[Transform]:
     """The transforms, and those that they choose from."""
     for transform in transforms:
         yield transform
-        yield from _with_inner(vars(transform).get("transforms", ()))
+        yield from _with_inner(inner_transforms(transform))
 
 
 def _range_reader(transforms: Sequence[Transform]) -> Transform | None:

@@ -16,6 +16,21 @@ from .transform import Transform
 _MAX_LEVELS = 32  # the walks through a recipe are recursive
 
 
+class TransformContainer(Transform, has_description=False):
+    """A transform that contains a list of transforms. The user may change the list."""
+
+    transforms: list[Transform]
+
+    def _assigned_value(self, name: str, value: Any) -> Any:
+        return assigned_list(value) if name == "transforms" else super()._assigned_value(name, value)
+
+
+def inner_transforms(transform: Transform) -> list[Any]:
+    """The list of a container; not an attribute `transforms` of a user's own transform, which alone uses it."""
+    # none yet in an error of the constructor
+    return vars(transform).get("transforms", []) if isinstance(transform, TransformContainer) else []
+
+
 def transform_list(transforms: Any) -> list[Transform]:
     """The transforms of a list, or of a torch ``ModuleList``; other callables become a `SampleFunction`.
 
@@ -50,7 +65,7 @@ def _levels(transforms: Iterable[Transform], level: int = 1) -> Iterator[int]:
     """The level of each transform, and of those inside of it."""
     for transform in transforms:
         yield level
-        inner = vars(transform).get("transforms", ())
+        inner = inner_transforms(transform)
         yield from _levels((entry for entry in inner if isinstance(entry, Transform)), level + 1)
 
 
@@ -77,7 +92,7 @@ def planned_lists(recipe: Transform) -> list[tuple[Any, list[Transform]]]:
     """
     owner: Any = recipe
     vars(owner)["transforms"] = entries = assigned_list(owner.transforms)
-    inner = [planned_lists(entry) for entry in entries if "transforms" in vars(entry)]
+    inner = [planned_lists(entry) for entry in entries if isinstance(entry, TransformContainer)]
     return [(owner, list(entries)), *itertools.chain.from_iterable(inner)]
 
 

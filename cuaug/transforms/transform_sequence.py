@@ -12,16 +12,15 @@ from .fused_part import FusedPart
 from .keypoints import Keypoints
 from .sample_methods import CALL_METHODS
 from .transform import Transform
-from .transform_list import assigned_list, is_changed, planned_lists
+from .transform_list import TransformContainer, is_changed, planned_lists
 
 
-class TransformSequence(Transform, has_description=False):
+class TransformSequence(TransformContainer, has_description=False):
     """Transforms one after the other. The user may change the list, as in torchvision: the next call sees the change.
 
     `_planned_list`: the transforms of the current parts. `_inner_lists`: transforms that contain a list, with a copy.
     """
 
-    transforms: list[Transform]
     boxes: Boxes
     keypoints: Keypoints
     _first_position: int
@@ -75,9 +74,6 @@ class TransformSequence(Transform, has_description=False):
             is_changed(owner.transforms, planned) for owner, planned in self._inner_lists
         ):
             self._split()
-
-    def _assigned_value(self, name: str, value: Any) -> Any:
-        return assigned_list(value) if name == "transforms" else super()._assigned_value(name, value)
 
     def _split(self) -> None:
         attributes = vars(self)  # not setattr, which is slow and refuses changes

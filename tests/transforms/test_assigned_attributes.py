@@ -199,3 +199,44 @@ def test_random_erasing_rejects_an_assigned_value_that_is_no_number(value):
     transform.value = value
     with pytest.raises(TypeError, match=r"cuaug\.transforms\.RandomErasing: value must be a finite number, got"):
         transform(noise((9, 11, 3)))
+
+
+def test_random_choice_rejects_a_changed_list_that_its_weights_do_not_fit():
+    images = np.zeros((4, 1, 1, 1), np.uint8)
+    for change in (lambda entries: entries.pop(0), lambda entries: entries.append(T.Identity())):
+        choice = T.RandomChoice([T.Identity(), T.RandomInvert(1.0)], p=[0, 1])
+        change(choice.transforms)
+        with pytest.raises(ValueError, match=r"RandomChoice: p must be one weight for each of the \d transforms"):
+            T.Compose([choice], seed=0)(images)
+    choice = T.RandomChoice([T.Identity(), T.RandomInvert(1.0)])
+    choice.p = [0, 0]
+    with pytest.raises(ValueError, match="p must be one weight for each of the 2 transforms, and one of them above 0"):
+        choice(images)
+    choice = T.RandomChoice([T.Identity(), T.RandomInvert(1.0)], p=[0, 1])
+    choice.transforms.reverse()
+    assert_equal(T.Compose([choice], seed=0)(images), images)
+
+
+@pytest.mark.parametrize("cls", [T.RandomApply, T.RandomChoice, T.RandomOrder, T.Compose])
+def test_choice_with_an_emptied_list_changes_nothing(cls):
+    images, transform = noise((4, 9, 11, 3)), cls([T.RandomInvert(1.0)])
+    transform.transforms.clear()
+    assert_equal(T.Compose([transform], seed=0)(images), images)
+
+
+class TransformsAttribute(T.Transform):
+    """Has an attribute `transforms`, which only this class uses."""
+
+    def __init__(self, transforms):
+        self.transforms = transforms
+
+    def transform(self, inpt, params):
+        return 255 - inpt
+
+
+@pytest.mark.parametrize("make", [lambda: None, lambda: ["flip"], lambda: {"a": 1}, lambda: [len], lambda: 5])
+def test_transform_attribute_named_transforms_is_not_read(make):
+    images, transform, transforms = noise((4, 9, 11, 3)), TransformsAttribute(make()), make()
+    for recipe in (transform, T.Compose([transform]), T.Compose([T.RandomApply([transform], p=1.0)])):
+        assert_equal(recipe(images), 255 - images)
+        assert transform.transforms == transforms

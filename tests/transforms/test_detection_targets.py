@@ -104,6 +104,17 @@ def test_compose_compact_rejects_other_number_of_areas():
         T.Compose(CROP, boxes=T.Boxes(compact=True))(image(), target() | {"area": torch.ones(2)})
 
 
+@pytest.mark.parametrize("form", [list, np.stack], ids=["list", "array"])
+def test_compose_compact_rejects_listed_labels_of_another_number(form):
+    recipe, boxes = T.Compose(CROP, boxes=T.Boxes(compact=True)), form([np.zeros((2, 4)), np.zeros((2, 4))])
+    sample = {"images": [image(), image()], "boxes": boxes}
+    with pytest.raises(
+        ValueError, match=r"cuaug.transforms.Compose: labels\[0\] must hold one entry per box, 2, got 1"
+    ):
+        recipe(sample | {"labels": [[1], [1, 2]]})
+    assert recipe(sample | {"labels": [5, 6]})["labels"] == [5, 6]  # one per image
+
+
 @pytest.mark.parametrize("use_types", [False, True], ids=["plain", "tv_tensors"])
 def test_compose_empty_list_is_accepted_as_masks_of_one_sample(tv, use_types):
     pictures, targets = [image(), image()], [target(2, tv if use_types else None), target(0)]

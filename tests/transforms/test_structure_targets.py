@@ -1,5 +1,8 @@
 """Targets of a sample are transformed and returned in its structure."""
 
+import collections
+import collections.abc
+
 import numpy as np
 import pytest
 import torch
@@ -103,3 +106,42 @@ def test_structure_tv_tensors_boxes_keep_their_format(tv):
     assert (type(moved), moved.tolist(), moved.canvas_size) == (tv.BoundingBoxes, [[2, 0, 4, 4]], (8, 10))
     assert (type(moved_points), moved_points.tolist(), moved_points.canvas_size) == (tv.KeyPoints, [[3, 2]], (8, 10))
     assert type(image) is tv.Image
+
+
+class AttributeMapping(collections.abc.MutableMapping):
+    """Keeps its entries in an attribute, which a copy by `copy.copy` shares."""
+
+    def __init__(self, entries):
+        self._entries = dict(entries)
+
+    def __getitem__(self, key):
+        return self._entries[key]
+
+    def __setitem__(self, key, value):
+        self._entries[key] = value
+
+    def __delitem__(self, key):
+        del self._entries[key]
+
+    def __iter__(self):
+        return iter(self._entries)
+
+    def __len__(self):
+        return len(self._entries)
+
+
+@pytest.mark.parametrize("make", [AttributeMapping, collections.UserDict, collections.OrderedDict])
+def test_compose_does_not_change_a_mapping(make):
+    image = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+    sample = make({"image": image, "inner": make({"mask": image[..., 0]})})
+    result = T.Compose([T.RandomHorizontalFlip(1.0)], seed=0)(sample)
+    assert sample["image"] is image
+    assert np.array_equal(sample["inner"]["mask"], image[..., 0])
+    assert np.array_equal(result["image"], image[:, ::-1])
+    assert np.array_equal(result["inner"]["mask"], image[:, ::-1, 0])
+    assert type(result) is (dict if make is AttributeMapping else make)
+
+
+def test_compose_keeps_an_empty_namedtuple():
+    meta = collections.namedtuple("Meta", [])()
+    assert T.Compose([T.RandomHorizontalFlip(1.0)], seed=0)({"image": zeros(8, 8, 3), "meta": meta})["meta"] is meta
