@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import _check
 from .._arrays.images import ImageBatch
 from .passes import plan_passes
 from .recipe import Recipe
@@ -38,6 +39,7 @@ class RaggedPrefixes:
         self._transforms, self._first_position = transforms, first_position
         self._lengths: dict[Any, int] = {}
         self._without_prefix: set[Any] = set()  # dtypes and channels
+        self._are_one_pass: dict[Any, bool] = {}  # whether prefixes are one pass, by dtype, channels and batch key
         self._cache: dict[Any, RaggedPrefix | None] = {}
 
     def batch_key(self, images: ImageBatch) -> Any:
@@ -92,7 +94,16 @@ class RaggedPrefixes:
             transform.append_to(recipe)
         if not all(isinstance(op, (CoordinateMap, Resize)) for op in recipe.ops):
             self._without_prefix.add((images.dtype, images.channels))
-        return _prefix_of(recipe, images.dtype, images.size)
+        prefix = _prefix_of(recipe)
+        if prefix is None:
+            return None
+        key = images.dtype, images.channels, prefix.batch_key
+        if key not in self._are_one_pass:  # planning takes as long as writing the recipe
+            passes = plan_passes(recipe, images.dtype, images.size, images.channels)
+            self._are_one_pass[key] = len(passes) == 1
+        for size in (recipe.size, *(op.size for op in recipe.ops if isinstance(op, Resize))):
+            _check.result_size(size, images.size)
+        return prefix if self._are_one_pass[key] else None
 
     def _new_recipe(self, images: ImageBatch, size: tuple[int, int]) -> Recipe:
         """A recipe for images of this size. If the images have a drawn size, `size` replaces that one."""
@@ -101,8 +112,8 @@ class RaggedPrefixes:
         return Recipe(image_size, images.channels, images.dtype, drawn_size=drawn_size, position=position)
 
 
-def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefix | None:
-    """The prefix that `recipe` holds, written for images of this size. None if it is not one pass of geometry alone."""
+def _prefix_of(recipe: Recipe) -> RaggedPrefix | None:
+    """The prefix that `recipe` holds. None if it is not geometry alone."""
     columns = [column for draw in recipe.draws for column in draw.columns]
     maps = [op for op in recipe.ops if isinstance(op, (CoordinateMap, Resize))]
     if len(maps) < len(recipe.ops):
@@ -110,8 +121,6 @@ def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefi
     if any(column.max_value is not None for column in columns):  # `program.rescale_draw` rescales no sample arguments
         return None
     _use_resample_kernel(recipe)
-    if len(maps) > 1 and len(plan_passes(recipe, dtype, size, recipe.channels)) > 1:
-        return None
     column_indices = {id(column): i for i, column in enumerate(columns)}
 
     def structure(instruction: Instruction) -> tuple[Any, ...]:
