@@ -1,4 +1,4 @@
-"""Threads of calls on the CPU: a process that may start no more of them, and errors in several."""
+"""Threads of calls on the CPU: when they start, a process that may start no more of them, and errors in several."""
 
 import sys
 import threading
@@ -47,6 +47,59 @@ print(len(os.listdir("/proc/self/task")))
 def test_set_num_threads_more_than_the_process_may_start():
     threads = int(python(NO_THREADS, timeout=60, OPENBLAS_NUM_THREADS="1")[0])
     assert threads < 8  # the limit was in force
+
+
+# `threads_started(call)`: the number of threads that `call` starts. The loops start theirs when they need them.
+STARTED_THREADS = """
+import os
+import numpy as np
+import cuaug
+from cuaug import transforms as T
+
+cuaug.set_num_threads(3)
+
+def threads_started(call):
+    threads_before = len(os.listdir("/proc/self/task"))
+    call()
+    return len(os.listdir("/proc/self/task")) - threads_before
+"""
+
+RAGGED_RESIZE = """
+resize = T.Compose([T.Resize((48, 48))])
+small = [np.zeros((height, height + 1, 3), np.uint8) for height in range(20, 40)]
+for image in small:  # after some sizes, single images are ragged batches of one
+    assert threads_started(lambda: resize(image)) == 0
+assert threads_started(lambda: resize(small[:2])) == 0
+assert threads_started(lambda: resize(np.zeros((150, 151, 3), np.uint8))) == 2
+"""
+
+ROI_GRADIENT = """
+import torch
+
+def pooled_sum(height):
+    features = torch.zeros((2, 64, height, 100), requires_grad=True)
+    return cuaug.roi_align(features, torch.tensor([[1.0, 2, 2, 9, 9]]), 2).sum()
+
+torch.set_num_threads(1)
+torch.zeros(1, requires_grad=True).sum().backward()  # starts torch's own threads
+assert threads_started(pooled_sum(2).backward) == 0
+assert threads_started(pooled_sum(30).backward) == 2
+"""
+
+
+@pytest.mark.alone
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_compose_starts_threads_for_large_images_of_a_ragged_batch():
+    """Large and small are the images, not the results, which have one size."""
+    python(STARTED_THREADS + RAGGED_RESIZE, OPENBLAS_NUM_THREADS="1")
+
+
+@pytest.mark.alone
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_roi_align_backward_starts_threads_for_large_feature_maps():
+    """A region has few values, but all gradients of the maps are written."""
+    pytest.importorskip("torch")
+    python(STARTED_THREADS + ROI_GRADIENT, OPENBLAS_NUM_THREADS="1")
 
 
 def test_decode_image_is_interrupted_although_another_file_fails():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import every_backend, noise, put, to_layout
+from helpers.arrays import IMAGE_DTYPES, every_backend, noise, put, to_layout
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 
 import cuaug
@@ -47,6 +47,20 @@ def test_resized_crop_of_boxes_that_keep_their_size_equals_crop():
     assert_equal(result, cuaug.crop(batch, top, left, 20, 290), tolerance=EXACT)
     partly_outside = cuaug.resized_crop(batch, -5, 20, 20, 290, (20, 290))
     assert_equal(partly_outside[:, 5:, :280], batch[:, :15, 20:], tolerance=EXACT)
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in IMAGE_DTYPES if dtype != "bfloat16"])
+@pytest.mark.parametrize("antialias", [True, False])
+@pytest.mark.parametrize("interpolation", ["bilinear", "bicubic", "lanczos", "area"])
+def test_resized_crop_of_a_box_that_keeps_its_size_equals_the_slice(interpolation, antialias, dtype):
+    batch = noise((2, 40, 300, 3), dtype)
+    if dtype.startswith("float"):
+        batch[:, 5], batch[:, :, 9] = np.nan, -np.inf
+    expected = batch[:, 3:23, 7:297]
+    for layout in ("NHWC", "NCHW"):
+        images = to_layout(batch, layout)
+        result = cuaug.resized_crop(images, 3, 7, 20, 290, (20, 290), interpolation, antialias=antialias, layout=layout)
+        assert_equal(result, to_layout(expected, layout), tolerance=EXACT)
 
 
 def test_compose_windows_and_flips_of_a_resize_to_the_own_size_equal_slices():

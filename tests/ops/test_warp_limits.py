@@ -326,3 +326,13 @@ def test_resized_crop_box_too_far_outside_is_zero(antialias, backend):
         assert not to_numpy(actual).any(), box
     within = cuaug.resized_crop(batch, -65536, 0, 65536 + 17, 11, (65536 + 17, 1), antialias=antialias)
     assert to_numpy(within)[0, :, -17:].min() > 0.999
+
+
+@pytest.mark.parametrize("backend", [TORCH, TORCH_CUDA], ids=str)
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+@pytest.mark.parametrize("interpolation", ["bilinear", "lanczos"])
+def test_resized_crop_box_too_far_outside_is_zero_although_it_keeps_its_size(interpolation, dtype, backend):
+    """The image has more rows than a task of the CPU, so that some of the tasks lie in the image."""
+    size = (1300 + 65537, 1)
+    batch = put(np.ones((1, 1, 1300, 1), dtype), backend)
+    assert not to_numpy(cuaug.resized_crop(batch, 0, 0, *size, size, interpolation)).any()

@@ -12,14 +12,14 @@ namespace native {
 // A loop with its arguments except the record, which differs from call to call.
 struct BoundLoop {
     long long samples;
-    double value_count;  // the images' channels x the pixels written, or read if those are more; 0 for draws
     bool reads_other_samples;
     std::function<void(const pybind11::bytes& record)> check;  // throws if the record has a wrong size or values
+    // The images' channels x the pixels that a call writes, or reads if those are more; 0 for draws. The sizes of a
+    // ragged batch's images differ from call to call.
+    std::function<double(const void* record)> value_count;
     std::function<long long(const LoopTable&, const void* record)> task_count;
     // `is_last`: no other loop of the call reads the result.
     std::function<void(const LoopTable&, const void* record, long long task, void* workspace, bool is_last)> run_task;
-
-    int threads() const { return value_count < min_parallel_values ? 1 : native::threads(); }
 };
 
 // A loop and the record of one call.
@@ -28,6 +28,7 @@ struct ReadyLoop {
     const void* record;
 
     long long task_count(const LoopTable& table) const { return loop->task_count(table, record); }
+    int threads() const { return loop->value_count(record) < min_parallel_values ? 1 : native::threads(); }
 };
 
 }  // namespace native

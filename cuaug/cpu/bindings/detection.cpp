@@ -62,13 +62,25 @@ struct RegionsByImage {
 };
 
 // The number of parts that the channels are divided into. More parts keep more threads busy, but each task computes the
-// bins anew, so there are only as many parts as give about eight tasks per thread. In a forward pass, planar channels
-// are divided into the smallest parts, whose planes stay in the cache.
-int channel_parts(const cuaug::RoiRecord& args, long long items, int thread_count, bool backward) {
+// bins anew, so there are only as many parts as give about eight tasks per thread. Planar channels of a forward pass,
+// and planar gradients of half precision, are divided into the smallest parts: the planes of a part, or its float32
+// sums of gradients, stay in the cache.
+int channel_parts(const cuaug::RoiRecord& args, Dtype dtype, long long items, int thread_count, bool backward) {
     const long long groups = (args.channels + cuaug::roi_channel_group - 1) / cuaug::roi_channel_group;
-    if (!backward && !cuaug::is_channels_last(args.level[0].values)) return static_cast<int>(groups);
+    const bool half_precision = dtype == cuaug::dtype_of<cuaug::float16> || dtype == cuaug::dtype_of<cuaug::bfloat16>,
+               smallest_parts = backward ? half_precision && !cuaug::is_channels_last(args.level[0].gradients)
+                                         : !cuaug::is_channels_last(args.level[0].values);
+    if (smallest_parts) return static_cast<int>(groups);
     const long long wanted_parts = thread_count > 1 ? (8LL * thread_count + items - 1) / std::max(items, 1LL) : 1;
     return static_cast<int>(std::max(1LL, std::min(groups, wanted_parts)));
+}
+
+// The values of the bins and, if backward, of the gradients of the feature maps.
+double count_values(const cuaug::RoiRecord& args, bool backward) {
+    double values = 1.0 * args.count * args.channels * args.out_height * args.out_width;
+    for (int i = 0; backward && i < args.levels; ++i)
+        values += 1.0 * args.samples * args.channels * args.level[i].height * args.level[i].width;
+    return values;
 }
 
 void pooling(const py::bytes& record, const std::string& dtype, const std::string& kind, bool backward) {
@@ -76,12 +88,11 @@ void pooling(const py::bytes& record, const std::string& dtype, const std::strin
     check_limits(args);
     PoolingCall call = {&args, float_dtype(dtype), pooling_kind(kind), 1, nullptr, nullptr};
     const py::gil_scoped_release release;
-    const bool small = 1.0 * args.count * args.channels * args.out_height * args.out_width < min_parallel_values;
-    const int thread_count = small ? 1 : threads();
+    const int thread_count = count_values(args, backward) < min_parallel_values ? 1 : threads();
     const long long items = backward ? static_cast<long long>(args.levels) * args.samples : args.count;
     const LoopTable& table = loops();
     const auto run = [&] {
-        call.channel_parts = channel_parts(args, items, thread_count, backward);
+        call.channel_parts = channel_parts(args, call.dtype, items, thread_count, backward);
         ThreadPool::instance().run(items * call.channel_parts, thread_count,
                                    [&](long long task, void*) { table.pooling(call, task); });
     };

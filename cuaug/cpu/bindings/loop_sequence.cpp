@@ -33,7 +33,7 @@ void run_loops(const std::vector<ReadyLoop>& ready_loops) {
             return ready.loop->reads_other_samples || ready.loop->samples != samples;
         });
         int threads = 1;
-        std::for_each(first, end, [&](const ReadyLoop& ready) { threads = std::max(threads, ready.loop->threads()); });
+        std::for_each(first, end, [&](const ReadyLoop& ready) { threads = std::max(threads, ready.threads()); });
         if (end - first > 1 && samples >= 4 * threads) {
             ThreadPool::instance().run(samples, threads, [&](long long n, void* workspace) {
                 std::for_each(first, end, [&](const ReadyLoop& ready) {
@@ -45,7 +45,7 @@ void run_loops(const std::vector<ReadyLoop>& ready_loops) {
         }
         if (end == first) ++end;  // `first` reads other samples, so it runs alone
         std::for_each(first, end, [&](const ReadyLoop& ready) {
-            ThreadPool::instance().run(ready.task_count(table), ready.loop->threads(),
+            ThreadPool::instance().run(ready.task_count(table), ready.threads(),
                                        [&](long long i, void* workspace) { run_task(ready, i, workspace); });
         });
     }

@@ -44,11 +44,20 @@ template <class Call>
 void set_is_last(Call&, bool) {}
 void set_is_last(PointwiseCall& call, bool is_last) { call.is_last = is_last; }
 
-// The pixels that a loop writes; a resample, which may reduce a large image to a small one, also reads many.
-double pixels_per_frame(const cuaug::BatchRecord& batch) { return 1.0 * batch.out_height * batch.out_width; }
-double pixels_per_frame(const cuaug::ResampleRecord& batch) {
-    const cuaug::BatchRecord& base = batch;
-    return std::max(pixels_per_frame(base), 1.0 * batch.in_height * batch.in_width);
+// The values that a loop writes; a resample may reduce large images to small ones, so it counts those that it reads if
+// they are more.
+double count_values(const cuaug::BatchRecord& batch) {
+    return 1.0 * batch.samples * batch.frames * batch.channels * batch.out_height * batch.out_width;
+}
+double count_values(const cuaug::ResampleRecord& record) {
+    const cuaug::BatchRecord& batch = record;
+    double in_pixels = 1.0 * batch.samples * batch.in_height * batch.in_width;
+    if (batch.in_height == 0)  // a ragged batch
+        for (long long n = 0; n < batch.samples; ++n) {
+            const cuaug::RaggedImage& image = cuaug::ragged_image(batch, n);
+            in_pixels += 1.0 * image.height * image.width;
+        }
+    return std::max(count_values(batch), in_pixels * batch.frames * batch.channels);
 }
 
 // The call may point to memory besides its record: `owner` keeps that memory alive.
@@ -57,19 +66,16 @@ BoundLoop bind_loop(const py::bytes& bytes, const Call& call, LoopFunctions<Call
                     const std::shared_ptr<const void>& owner = nullptr) {
     const auto check = [](const py::bytes& record) { check_limits(unpack_record<Record>(record)); };
     check(bytes);
-    const Record unpacked = unpack_record<Record>(bytes);
-    const cuaug::BatchRecord& batch = unpacked;
-    const double values = batch.samples * batch.frames * batch.channels * pixels_per_frame(unpacked);
     const auto with_record = [call](const void* record) {
         Call ready = call;
         ready.record = static_cast<const Record*>(record);
         return ready;
     };
     return {
-        batch.samples,
-        values,
+        unpack_record<Record>(bytes).samples,
         false,
         check,
+        [](const void* record) { return count_values(*static_cast<const Record*>(record)); },
         [=](const LoopTable& table, const void* record) { return (table.*functions).task_count(with_record(record)); },
         [=](const LoopTable& table, const void* record, long long task, void* workspace, bool is_last) {
             static_cast<void>(owner);  // captured, to live as long as the loop
@@ -204,9 +210,9 @@ BoundLoop jpeg(const py::bytes& record, const std::string& dtype) {
 BoundLoop draw(const py::bytes& bytes) {
     const auto unpacked = unpack_record<cuaug::DrawRecord>(bytes);
     return {unpacked.samples,
-            0.0,
             false,
             [](const py::bytes& record) { unpack_record<cuaug::DrawRecord>(record); },
+            [](const void*) { return 0.0; },
             [](const LoopTable&, const void* record) -> long long {
                 return static_cast<const cuaug::DrawRecord*>(record)->samples;
             },

@@ -42,7 +42,8 @@ struct ExchangeApi {
 };
 
 constexpr std::size_t ndim = 3;
-constexpr std::uint8_t unsigned_code = 1;  // kDLUInt: such tensors have no gradients, and torch negates them at once
+// kDLUInt: such tensors have no gradients and are no lazily negated views, so `describe` does not ask for either.
+constexpr std::uint8_t unsigned_code = 1;
 
 // What a row depends on: device, dtype, address modulo 16, shape, strides.
 using Kind = std::array<std::int64_t, 4 + 2 * ndim>;

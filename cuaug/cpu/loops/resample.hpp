@@ -63,39 +63,31 @@ inline void flip_output(const native::ResampleCall& call, ResampleRecord& args, 
 }
 
 // Whether the output pixels begin .. end - 1 along an axis are copies of adjacent input pixels: a box of whole pixels
-// keeps its size, and the filter weights the pixels beside the centre with 0 (not Lanczos, whose sine of pi is
-// rounded).
+// that keeps its size has one tap per pixel (unnormalized_taps, samplers/filter.cuh), and an invalid box has none.
 template <class R>
 inline bool copies_axis(const ResampleAxis<R>& axis, int begin, int end) {
     const double first = axis.start + axis.window.first;
     return axis.extent == axis.window.box_size && axis.start == floor(axis.start) && first + begin >= 0.0 &&
-           first + end <= axis.in_size && dispatch_filter(axis.filter, [](auto kind) {
-               auto weight_at = [](R t) { return decltype(kind)::weight(t, R(1)); };
-               return weight_at(R(0)) == R(1) && weight_at(R(1)) == R(0) && weight_at(R(2)) == R(0);
-           });
+           first + end <= axis.in_size && axis.taps(begin).count == 1;
 }
 
-// Copies the pixels of a task if the result is a part of the image; returns whether it is. Not for floats: a tap of
-// weight 0 could be a NaN.
+// Copies the pixels of a task if its region of the result is a part of the image; returns whether it is.
 template <class R>
 inline bool copy_region(const native::ResampleCall& call, BatchRecord args, const TaskRegion& region,
                         const ResampleAxis<R>& x_axis, const ResampleAxis<R>& y_axis) {
     if (call.in_dtype != call.out_dtype || !copies_axis(x_axis, region.left, region.right) ||
         !copies_axis(y_axis, region.rows.top, region.rows.bottom))
         return false;
-    return dispatch_image_dtype(call.in_dtype, [&](auto element) {
+    dispatch_image_dtype(call.in_dtype, [&](auto element) {
         using T = decltype(element);
-        if constexpr (is_same_v<T, uint8> || is_same_v<T, uint16> || is_same_v<T, int16>) {
-            const long long x = static_cast<long long>(x_axis.start) + x_axis.window.first + region.left,
-                            y = static_cast<long long>(y_axis.start) + y_axis.window.first;
-            args.in.data = static_cast<T*>(args.in.data) + x * args.in.x_stride + y * args.in.y_stride;
-            args.out.data = static_cast<T*>(args.out.data) + region.left * args.out.x_stride;
-            args.in_width = region.right - region.left;
-            copy_rows<T>(args, region.rows);
-            return true;
-        }
-        return false;
+        const long long x = static_cast<long long>(x_axis.start) + x_axis.window.first + region.left,
+                        y = static_cast<long long>(y_axis.start) + y_axis.window.first;
+        args.in.data = static_cast<T*>(args.in.data) + x * args.in.x_stride + y * args.in.y_stride;
+        args.out.data = static_cast<T*>(args.out.data) + region.left * args.out.x_stride;
+        args.in_width = region.right - region.left;
+        copy_rows<T>(args, region.rows);
     });
+    return true;
 }
 
 template <class R>
