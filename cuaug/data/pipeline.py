@@ -53,7 +53,7 @@ class EncodedBatch(NamedTuple):
     """A batch whose files have been read."""
 
     ids: np.ndarray  # [N]
-    targets: Targets | None  # host integers [N], or a dict for each sample, whose arrays are on the host
+    targets: Targets | None  # on the host: numbers [N, ...], or a dict for each sample
     valid_count: int  # number of samples that are not padding; they come first
     data: Sequence[bytes | str] | EncodedFiles  # per sample: encoded image, or why its file cannot be read
     epoch: int

@@ -39,6 +39,7 @@ def test_loader_labels_of_a_dataset_are_arrays_of_any_library_or_lists(files):
         for library in ("numpy", "torch"):
             assert [part.tolist() for part in labels_of(Encoded(files[:6], labels), library)] == [[0, 1, 2, 3], [4, 5]]
     assert labels_of(Encoded(files[:6])) == [None, None]
+    assert labels_of(Encoded(files[:6], np.arange(6, dtype=np.int32)))[0].dtype == np.int32
     weights = labels_of(Encoded(files[:6], np.eye(6)))
     assert weights[1].tolist() == [[0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]
 
