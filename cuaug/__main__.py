@@ -22,6 +22,7 @@ SOURCE_ROOT = Path(__file__).parents[1]  # the source tree, unless cuaug is inst
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    words = [*sys.argv[1:]] if arguments is None else [*arguments]
     parser = argparse.ArgumentParser(
         prog="python -m cuaug", description="Facts about this machine, checks of the set-up, and tools of cuaug."
     )
@@ -41,9 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     command.set_defaults(run=lambda options: warmup())
 
-    command = commands.add_parser("bench", help="run benchmarks/warp.py of a checkout")
-    command.add_argument("arguments", nargs=argparse.REMAINDER, help="for the benchmark script")
-    command.set_defaults(run=lambda options: run_script("benchmarks/warp.py", options.arguments))
+    command = commands.add_parser("bench", help="run benchmarks/warp.py of a checkout, with the arguments that follow")
+    command.set_defaults(run=lambda options: run_script("benchmarks/warp.py", words[1:]))
 
     command = commands.add_parser("gallery", help="redraw the pictures of docs/gallery.md in a checkout")
     command.set_defaults(run=lambda options: run_script("docs/gallery.py", []))
@@ -67,7 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("--max-pixels", type=int, default=limits.MAX_PIXELS, help="limit for one image (%(default)s)")
     command.set_defaults(run=scan)
 
-    options = parser.parse_args(arguments)
+    # argparse would refuse options of the script that `bench` runs (https://bugs.python.org/issue17050).
+    options = parser.parse_args(words[:1] if words[:1] == ["bench"] else words)
     code: int = options.run(options)
     return code
 
