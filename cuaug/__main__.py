@@ -53,9 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="print the edits that a recipe of torchvision, kornia or Albumentations needs, and what is left",
         description="Print the edits that a recipe of torchvision, kornia or Albumentations needs, and by line what is "
         "left to do. Exit code 0: at most notes are left; 1: names without a counterpart are left; 2: the file cannot "
-        "be read or is not Python.",
+        "be read or is not Python in UTF-8.",
     )
-    command.add_argument("file", type=Path, help="a Python file; it is parsed, not executed or changed")
+    command.add_argument("file", type=Path, help="a Python file in UTF-8; it is parsed, not executed or changed")
     command.set_defaults(run=lambda options: print_migration(options.file))
 
     command = commands.add_parser("scan", help="list the images that cannot be decoded or are too large")
