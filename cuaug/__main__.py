@@ -15,6 +15,7 @@ from pathlib import Path
 import cuaug
 
 from . import _doctor
+from ._check import BackendError
 from ._codecs import limits
 
 SOURCE_ROOT = Path(__file__).parents[1]  # the source tree, unless cuaug is installed from a wheel
@@ -69,7 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     # argparse would refuse options of the script that `bench` runs (https://bugs.python.org/issue17050).
     options = parser.parse_args(words[:1] if words[:1] == ["bench"] else words)
-    code: int = options.run(options)
+    try:
+        code: int = options.run(options)
+    except BackendError as error:
+        print(error, file=sys.stderr)
+        return 2
     return code
 
 

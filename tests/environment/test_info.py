@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from helpers.replace import replace_everywhere
 
-from cuaug import _doctor, _info
+from cuaug import BackendError, _doctor, _info
 from cuaug import __main__ as command
 from cuaug._host import installation
 
@@ -251,3 +251,12 @@ def test_main_bench_passes_arguments_to_the_script(monkeypatch, tmp_path, capfd,
     monkeypatch.setattr(command, "SOURCE_ROOT", tmp_path)
     assert command.main(["bench", *arguments]) == 0
     assert capfd.readouterr().out == f"{arguments}\n"
+
+
+def test_main_prints_what_is_missing(monkeypatch, capsys):
+    def warmup():
+        raise BackendError("CuPy is missing")
+
+    monkeypatch.setattr(command.cuaug, "warmup", warmup)
+    assert command.main(["warmup"]) == 2
+    assert capsys.readouterr().err == "CuPy is missing\n"
