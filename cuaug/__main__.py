@@ -6,6 +6,7 @@ import argparse
 import difflib
 import io
 import json
+import os
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 import cuaug
 
 from . import _doctor
+from ._check import BackendError
 from ._codecs import limits
 
 SOURCE_ROOT = Path(__file__).parents[1]  # the source tree, unless cuaug is installed from a wheel
@@ -22,6 +24,7 @@ SOURCE_ROOT = Path(__file__).parents[1]  # the source tree, unless cuaug is inst
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    words = [*sys.argv[1:]] if arguments is None else [*arguments]
     parser = argparse.ArgumentParser(
         prog="python -m cuaug", description="Facts about this machine, checks of the set-up, and tools of cuaug."
     )
@@ -41,9 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     command.set_defaults(run=lambda options: warmup())
 
-    command = commands.add_parser("bench", help="run benchmarks/warp.py of a checkout")
-    command.add_argument("arguments", nargs=argparse.REMAINDER, help="for the benchmark script")
-    command.set_defaults(run=lambda options: run_script("benchmarks/warp.py", options.arguments))
+    command = commands.add_parser("bench", help="run benchmarks/warp.py of a checkout, with the arguments that follow")
+    command.set_defaults(run=lambda options: run_script("benchmarks/warp.py", words[1:]))
 
     command = commands.add_parser("gallery", help="redraw the pictures of docs/gallery.md in a checkout")
     command.set_defaults(run=lambda options: run_script("docs/gallery.py", []))
@@ -53,22 +55,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="print the edits that a recipe of torchvision, kornia or Albumentations needs, and what is left",
         description="Print the edits that a recipe of torchvision, kornia or Albumentations needs, and by line what is "
         "left to do. Exit code 0: at most notes are left; 1: names without a counterpart are left; 2: the file cannot "
-        "be read or is not Python.",
+        "be read or is not Python in UTF-8.",
     )
-    command.add_argument("file", type=Path, help="a Python file; it is parsed, not executed or changed")
+    command.add_argument("file", type=Path, help="a Python file in UTF-8; it is parsed, not executed or changed")
     command.set_defaults(run=lambda options: print_migration(options.file))
 
-    command = commands.add_parser("scan", help="list the images that cannot be decoded or are too large")
+    command = commands.add_parser(
+        "scan",
+        help="list the images that cannot be decoded or are too large",
+        description="List the images that cannot be decoded or are too large. Exit code 0: none is bad; 1: some are "
+        "bad; 2: an argument is wrong, a file cannot be opened, or a library that decodes the images is missing.",
+    )
     command.add_argument("source", help="a folder, or a .tar shard")
     command.add_argument(
-        "--output", type=Path, metavar="FILE", help="write the printed names of bad images to this file, one per line"
+        "--output",
+        type=Path,
+        default=Path(os.devnull),
+        metavar="FILE",
+        help="write the names of bad images to this file, one per line",
     )
     command.add_argument("--lenient", action="store_true", help="accept damage that a decoder can skip")
     command.add_argument("--max-pixels", type=int, default=limits.MAX_PIXELS, help="limit for one image (%(default)s)")
     command.set_defaults(run=scan)
 
-    options = parser.parse_args(arguments)
-    code: int = options.run(options)
+    # argparse would refuse options of the script that `bench` runs (https://bugs.python.org/issue17050).
+    options = parser.parse_args(words[:1] if words[:1] == ["bench"] else words)
+    try:
+        code: int = options.run(options)
+    except BackendError as error:
+        print(error, file=sys.stderr)
+        return 2
     return code
 
 
@@ -125,25 +141,29 @@ def print_migration(file: Path) -> int:
 
 
 def scan(options: argparse.Namespace) -> int:
-    """Print every bad file and the count. Returns 1 if a file is bad, 2 if the source cannot be opened."""
+    """Print every bad file and the count. Returns 1 if a file is bad, 2 if an argument is wrong or a file cannot
+    be opened.
+    """
     from .data import ImageFiles
     from .data.scan import scan as find_bad_images
 
     try:
-        source = ImageFiles(options.source)
+        source, image_limits = ImageFiles(options.source), limits.limits_of(options.max_pixels)
+        output = options.output.open("wb", buffering=0)
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
-    start, bad = time.perf_counter(), list[str]()
-    for reasons in find_bad_images(source, not options.lenient, options.max_pixels):
-        for index, reason in reasons.items():
-            bad.append(source.name(index))
-            print(f"{bad[-1]}: {reason}", flush=True)
+    start, count = time.perf_counter(), 0
+    with output:
+        for reasons in find_bad_images(source, not options.lenient, image_limits):
+            for index, reason in reasons.items():
+                name = source.name(index)
+                output.write(os.fsencode(f"{name}\n"))
+                print(_encodable(f"{name}: {reason}"), flush=True)
+            count += len(reasons)
     rate = len(source) / (time.perf_counter() - start)
-    print(f"{len(bad)} of {len(source)} images are bad ({rate:,.0f} a second)")
-    if options.output is not None:
-        options.output.write_text("".join(f"{name}\n" for name in bad))
-    return int(bool(bad))
+    print(f"{count} of {len(source)} images are bad ({rate:,.0f} a second)")
+    return int(count > 0)
 
 
 def run_script(path: str, arguments: list[str]) -> int:
@@ -152,6 +172,12 @@ def run_script(path: str, arguments: list[str]) -> int:
         print(f"{path} is in the source tree only: clone the repository and run it from the clone", file=sys.stderr)
         return 1
     return subprocess.run([sys.executable, str(SOURCE_ROOT / path), *arguments], check=False).returncode
+
+
+def _encodable(text: str) -> str:
+    """The text with escapes in place of what the terminal cannot show: a file name need not be valid text."""
+    encoding = sys.stdout.encoding or "utf-8"  # None: of io.StringIO
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _as_text(value: object) -> str:

@@ -38,7 +38,10 @@ class Batch(tuple[Any, Any]):
 
     @property
     def labels(self) -> Any:
-        """int64 class indices [N], mixed label weights [N, classes], or None; the targets if these are dicts."""
+        """Class indices [N], mixed label weights [N, classes], or None; the targets if these are dicts.
+
+        Class indices of :class:`ImageFiles` are int64. Labels of another dataset keep their dtype and shape [N, ...].
+        """
         return self[1]
 
     @property

@@ -59,8 +59,9 @@ class CocoTargets:
         if points:
             keypoints = np.zeros((len(annotations), 3 * points), np.float32)
             for row, pair, label in zip(keypoints, annotations, labels, strict=True):
-                count = 3 * (counts[label] or points)  # a category without names may have keypoints
-                row[:count] = self._numbers(*pair, "keypoints", count, [0.0] * count)
+                if pair[1].get("keypoints", []) != []:  # some tools write [] for an object without keypoints
+                    count = 3 * (counts[label] or points)  # a category without names may have keypoints
+                    row[:count] = self._numbers(*pair, "keypoints", count)
             self._objects["keypoints"] = keypoints.reshape(-1, points, 3)
         self._segmentations: list[Any] = [entry.get("segmentation") for _, entry in annotations] if masks else []
 
@@ -112,7 +113,7 @@ class CocoTargets:
         return [(f"{key}[{i}]", entry) for i, entry in enumerate(entries)]
 
     def _indices(self, entries: list[tuple[str, dict[str, Any]]], key: str, values: list[T]) -> dict[T, int]:
-        """The index of each value. Of two equal ones the first would lose its objects."""
+        """The index of each value. Raises if two are equal: the first would lose its objects."""
         index_of: dict[T, int] = {}
         for index, value in enumerate(values):
             if index_of.setdefault(value, index) != index:

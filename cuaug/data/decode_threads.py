@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-_FIRST_RETRY = 100  # requests with a full queue until the lower limit `_enough` drops by one: files may have changed
+# Requests with a full queue until the lower limit `_enough` drops by one: later files may take less time to decode.
+_FIRST_RETRY = 100
 
 
 class DecodeThreads:

@@ -36,11 +36,16 @@ class EncodedImages:
 
     `bad` has the reason why an image cannot be decoded, by its index in the batch. `sizes` of every image, also of a
     bad one, is at least (1, 1). In `data`, a string is the reason why a file could not be read.
+
+    The constructor decodes images of formats other than JPEG. With `keep_pixels` False it drops their pixels, and
+    `start_decode` leaves their slots unwritten.
     """
 
-    def __init__(self, data: Sequence[bytes | str] | EncodedFiles, settings: DecodeSettings) -> None:
+    def __init__(
+        self, data: Sequence[bytes | str] | EncodedFiles, settings: DecodeSettings, *, keep_pixels: bool = True
+    ) -> None:
         jpeg = jpeg_extension()
-        self._settings = settings
+        self._settings, self._keep_pixels = settings, keep_pixels
         self.bad: dict[int, str] = dict[int, str]()
         self._files: EncodedFiles = data if isinstance(data, jpeg.EncodedFiles) else jpeg.EncodedFiles(data)
         self._headers, failures = jpeg_headers.read(self._files, settings.limits, settings.threads.maximum)
@@ -127,8 +132,10 @@ class EncodedImages:
             self.bad[i] = data if isinstance(data, str) else reason
             return
         try:
-            self._decoded[i] = image = io.decode_image(data, max_pixels=self._settings.limits.max_pixels or None)
+            image = io.decode_image(data, max_pixels=self._settings.limits.max_pixels or None)
             self.sizes[i] = image.shape[:2]
+            if self._keep_pixels:
+                self._decoded[i] = image
         except DecodeError as error:
             self.bad[i] = error.reason
 

@@ -37,7 +37,7 @@ class Dataset(Protocol):
 
     @property
     def labels(self) -> Any:
-        """One integer for each image, or None. [N]"""
+        """For each image a class index, or other numbers of any dtype; or None. [N, ...]"""
         ...
 
     def __len__(self) -> int: ...

@@ -253,8 +253,12 @@ class Loader:
         if self._cache is None:
             return self._read_source(ids)
         missing = [i for i in dict.fromkeys(ids) if i not in self._cache]
-        new_files = dict(zip(missing, self._read_source(missing), strict=True))
-        self._cache |= {i: data for i, data in new_files.items() if isinstance(data, bytes)}
+        new_files: dict[int, Any] = dict(zip(missing, self._read_source(missing), strict=True))
+        for i, data in new_files.items():
+            # Other buffers are copied: the dataset may reuse their memory.
+            copy = data if isinstance(data, (bytes, str)) else extension().EncodedFiles([data])[0]
+            if isinstance(copy, bytes):
+                self._cache[i] = copy
         return [self._cache[i] if i in self._cache else new_files[i] for i in ids]
 
     def _read_source(self, ids: list[int]) -> Sequence[bytes | str] | EncodedFiles:

@@ -38,14 +38,14 @@ def recipe_of(transform: Transform | Sequence[Transform], seed: int | None) -> C
                 "other; for several views call each recipe on the batch (docs/loading.md)"
             )
     recipe = copy.copy(transform) if _has_hooks(transform) else transform.after(0)
-    # Also assigned if drawn: other processes replace the drawn seed of a recipe, but a Loader keeps its seed.
+    # Assigned even where the seed stays: an assigned seed counts as given, and other processes replace a drawn one.
     recipe.seed = recipe.seed if seed is None else seed
     return recipe
 
 
 def _has_hooks(recipe: Compose) -> bool:
     """Whether hooks of torch get the images and results of the recipe's calls, so that it must run as a whole."""
-    # `after` keeps a recipe with a `forward` of its own whole, with its hooks.
+    # False for a recipe with a `forward` of its own: `after` returns it whole anyway, with its hooks.
     return torch_module.has_forward_hooks(recipe) and not recipe.has_own_forward
 
 
@@ -53,7 +53,7 @@ class EncodedBatch(NamedTuple):
     """A batch whose files have been read."""
 
     ids: np.ndarray  # [N]
-    targets: Targets | None  # host integers [N], or a dict for each sample, whose arrays are on the host
+    targets: Targets | None  # on the host: numbers [N, ...], or a dict for each sample
     valid_count: int  # number of samples that are not padding; they come first
     data: Sequence[bytes | str] | EncodedFiles  # per sample: encoded image, or why its file cannot be read
     epoch: int

@@ -123,7 +123,10 @@ class TorchReceiver(NumPyReceiver):
         return self.torch.cat(batches)
 
     def stack(self, images: list[Any]) -> Any:
-        return self.torch.stack(images) if images else self._to_images(super().stack(images))
+        if not images:
+            return self._to_images(super().stack(images))
+        # As [H, W, C], the memory order of decoded images: `torch.stack` lays out its result in the order of the axes.
+        return self.torch.stack([image.movedim(0, -1) for image in images]).movedim(-1, 1)
 
 
 class _PinnedBlocks:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .._codecs.limits import limits_of
+from .._codecs.limits import Limits
 from .._host.extension import extension
 from .crops import group_by_size
 from .decode_threads import DecodeThreads
@@ -17,18 +17,16 @@ from .receivers import NumPyReceiver
 _BATCH = 64
 
 
-def scan(source: ImageFiles, strict: bool, max_pixels: int | None) -> Iterator[dict[int, str]]:
+def scan(source: ImageFiles, strict: bool, limits: Limits) -> Iterator[dict[int, str]]:
     """For one batch after another: the reason for each bad image, by its id.
 
     JPEGs are decoded at 1/8: the decoder then reads every bit of the file, but computes few pixels.
     """
-    settings = DecodeSettings(
-        DecodeThreads(extension().threads()), strict, dct_scale=True, limits=limits_of(max_pixels)
-    )
+    settings = DecodeSettings(DecodeThreads(extension().threads()), strict, dct_scale=True, limits=limits)
     receiver = NumPyReceiver()
     for first in range(0, len(source), _BATCH):
         ids = range(first, min(first + _BATCH, len(source)))
-        encoded = EncodedImages(source.read(ids, settings.threads.maximum), settings)
+        encoded = EncodedImages(source.read(ids, settings.threads.maximum), settings, keep_pixels=False)
         sizes = -(-encoded.sizes // 8)
         # Rows (denominator of the scale, top, left, height, width): whole images at 1/8.
         regions = np.concatenate([np.full_like(sizes[:, :1], 8), np.zeros_like(sizes), sizes], 1)

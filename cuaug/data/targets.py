@@ -17,7 +17,7 @@ from ..transforms.sample_kinds import KINDS
 from .receivers import NumPyReceiver, holds_numbers
 
 Target: TypeAlias = "dict[str, Any]"
-Targets: TypeAlias = "np.ndarray | list[Target]"  # integers [N], or a dict for each sample
+Targets: TypeAlias = "np.ndarray | list[Target]"  # numbers [N, ...], or a dict for each sample
 
 # By kind: the shape in messages, the numbers of axes, and the extents of the last axis (None: any).
 _SHAPES = {

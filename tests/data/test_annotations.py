@@ -124,6 +124,14 @@ def test_coco_takes_keypoints_by_category(tmp_path):
         coco(written(tmp_path, content))
 
 
+def test_coco_takes_objects_with_an_empty_list_of_keypoints(tmp_path):
+    content = json.loads(json.dumps(COCO))
+    content["annotations"][1]["keypoints"] = []
+    keypoints = coco(written(tmp_path, content))("a.jpg")["keypoints"]
+    del content["annotations"][1]["keypoints"]
+    assert keypoints.tolist() == coco(written(tmp_path, content))("a.jpg")["keypoints"].tolist()
+
+
 def test_coco_takes_categories_with_one_name(tmp_path):
     content = json.loads(json.dumps(COCO))
     content["categories"][0]["name"] = "person"

@@ -4,6 +4,7 @@ import types
 
 import numpy as np
 import pytest
+from helpers.compare import assert_equal
 
 from cuaug import transforms as T
 from cuaug.data import Collate, ImageFiles, Loader
@@ -38,6 +39,7 @@ def test_loader_labels_of_a_dataset_are_arrays_of_any_library_or_lists(files):
         for library in ("numpy", "torch"):
             assert [part.tolist() for part in labels_of(Encoded(files[:6], labels), library)] == [[0, 1, 2, 3], [4, 5]]
     assert labels_of(Encoded(files[:6])) == [None, None]
+    assert labels_of(Encoded(files[:6], np.arange(6, dtype=np.int32)))[0].dtype == np.int32
     weights = labels_of(Encoded(files[:6], np.eye(6)))
     assert weights[1].tolist() == [[0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]
 
@@ -73,6 +75,22 @@ def test_loader_read_returns_an_image_for_each_index(files, count, cache):
         list(Loader(source, 4, [T.Resize((8, 8))], library="numpy", cache=cache))
     iterator = Encoded(files[:4], read=iter)
     assert len(list(Loader(iterator, 4, [T.Resize((8, 8))], library="numpy", cache=cache))) == 1
+
+
+@pytest.mark.parametrize("as_buffer", [bytes, bytearray, memoryview, lambda data: np.frombuffer(data, np.uint8)])
+def test_loader_cache_keeps_a_copy_of_every_buffer(files, as_buffer):
+    memories = []
+
+    def read(data):
+        memories.append([bytearray(file) for file in data])
+        return [as_buffer(memory) for memory in memories[-1]]
+
+    loader = Loader(Encoded(files[:4], read=read), 2, [T.Resize((8, 8))], library="numpy", cache="memory")
+    first = [batch.images for batch in loader]
+    for memory in [memory for batch in memories for memory in batch]:
+        memory[:] = bytes(len(memory))  # the dataset reuses it
+    assert_equal(np.concatenate([batch.images for batch in loader]), np.concatenate(first))
+    assert sum(map(len, memories)) == 4
 
 
 def test_loader_and_collate_name_function_and_rule(files):

@@ -169,6 +169,30 @@ def test_loader_torch_is_channels_first(files):
         assert labels.tolist() == expected.labels.tolist()
 
 
+@pytest.mark.parametrize("targets", ["none", "masks"])
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        [T.CenterCrop(16)],
+        [T.RandomHorizontalFlip(), T.Resize((20, 24))],
+        [T.RandomAffine(20), T.Resize((20, 24)), T.ToDtype("float32", scale=True)],
+        [T.RandomResizedCrop(16)],
+        [T.RandomCrop(16), T.RandomPosterize(4)],
+    ],
+    ids=lambda recipe: type(recipe[0]).__name__,
+)
+def test_loader_torch_is_channels_last_in_memory(files, recipe, targets):
+    torch = pytest.importorskip("torch")
+    source = [data for data, _ in files[:6]]
+    if targets == "masks":
+        sizes = [header[:2] for header in cuaug.io.read_header(source)]
+        source = ImageFiles(source, targets=[{"masks": np.zeros((1, *size), np.uint8)} for size in sizes])
+    ((images, _),) = Loader(source, 6, recipe, seed=1)
+    ((expected, _),) = Loader(source, 6, recipe, seed=1, library="numpy")
+    assert images.is_contiguous(memory_format=torch.channels_last)
+    assert_equal(images.numpy(), expected.transpose(0, 3, 1, 2))
+
+
 def test_loader_jax_gives_the_arrays_of_numpy(files):
     jax = pytest.importorskip("jax")
     recipe = T.Compose([*RECIPES["crop and flip"], T.ToDtype("float32", scale=True)], seed=1)

@@ -11,7 +11,8 @@ from types import SimpleNamespace
 import pytest
 from helpers.replace import replace_everywhere
 
-from cuaug import _doctor, _info
+from cuaug import BackendError, _doctor, _info
+from cuaug import __main__ as command
 from cuaug._host import installation
 
 CUDA_12, CUDA_13 = map(installation.install_command, ("cuda12", "cuda13"))
@@ -236,9 +237,26 @@ def test_doctor_names_the_function_that_needs_opencv(monkeypatch):
 
 @pytest.mark.parametrize(("name", "path"), [("bench", "benchmarks/warp.py"), ("gallery", "docs/gallery.py")])
 def test_main_bench_and_gallery_need_source_tree(monkeypatch, capsys, tmp_path, name, path):
-    from cuaug import __main__ as command
-
     assert (command.SOURCE_ROOT / path).exists()
     monkeypatch.setattr(command, "SOURCE_ROOT", tmp_path)
     assert command.main([name]) == 1
     assert f"{path} is in the source tree only" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["--quick"], ["--gpu", "--only", "x", "--help"], ["x", "--", "--gpu"]])
+def test_main_bench_passes_arguments_to_the_script(monkeypatch, tmp_path, capfd, arguments):
+    script = tmp_path / "benchmarks" / "warp.py"
+    script.parent.mkdir()
+    script.write_text("import sys\nprint(sys.argv[1:])\n")
+    monkeypatch.setattr(command, "SOURCE_ROOT", tmp_path)
+    assert command.main(["bench", *arguments]) == 0
+    assert capfd.readouterr().out == f"{arguments}\n"
+
+
+def test_main_prints_what_is_missing(monkeypatch, capsys):
+    def warmup():
+        raise BackendError("CuPy is missing")
+
+    monkeypatch.setattr(command.cuaug, "warmup", warmup)
+    assert command.main(["warmup"]) == 2
+    assert capsys.readouterr().err == "CuPy is missing\n"
