@@ -198,8 +198,10 @@ class Recipe:
 
         The columns are adjacent in the table; the instruction's arguments are the first column and the constants.
         """
-        self._check_gated_size(size or self.size)
-        self.size, self._last_resized_by = size or self.size, self.name
+        size = size or self.size
+        self._check_gated_size(size)
+        if size != self.size:
+            self.size, self._last_resized_by = size, self.name
         inverse_map = Instruction(opcode, (), (columns[0], *constants))
         self.add(CoordinateMap(inverse_map, columns, self.size, **options))
 
