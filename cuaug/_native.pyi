@@ -17,7 +17,8 @@ def run(loop: BoundLoop, record: bytes) -> None: ...
 class LoopSequence:
     """Loops, recorded once. `run` writes the call's values into their records and runs them.
 
-    A loop's relocations are those of `LaunchSequence`. With many samples, all loops run on one sample before the next.
+    A loop's relocations are those of `LaunchSequence`. With many samples, all loops run on one sample before the next,
+    except a loop that reads other samples: it runs between the loops before and after it.
     """
 
     def __init__(self, loops: Sequence[tuple[BoundLoop, bytes, Sequence[tuple[int, int, int]]]]) -> None: ...

@@ -52,7 +52,7 @@ class Recipe:
     _gates: tuple[Gate, ...] = ()
     _min_size: tuple[int, int] = (0, 0)  # the smallest canvas that holds samples whose gate is closed
     _counter: int = 0  # Philox counter of the transform's next draw
-    _last_changed: dict[str, str] = field(default_factory=dict)  # names of transforms, by property of the images
+    _last_resized_by: str = ""  # the transform that has changed the size last
     _transform_count: int = 0
     _argument_count: int = 0
 
@@ -143,16 +143,17 @@ class Recipe:
 
     @contextlib.contextmanager
     def only_where(self, column: Column, value: float = 1.0) -> Iterator[None]:
-        """Draws and ops that are appended inside apply only to samples whose `column` holds `value`."""
-        outer_gates, outer_min_size = self._gates, self._min_size
+        """Draws and ops that are appended inside apply only to samples whose `column` holds `value`.
+
+        The size may grow and shrink again inside. The dtype and the channels must not change: a change is made for all
+        samples, and may lose values even if it is undone.
+        """
+        outer_gates, outer_min_size, old_size = self._gates, self._min_size, self.size
         self._gates, self._min_size = (*outer_gates, Gate(column, value)), self.size
-        properties = {"size": self.size, "dtype": self.dtype, "channels": self.channels}
         yield
         self._gates, self._min_size = outer_gates, outer_min_size
-        for name, old in properties.items():
-            new = getattr(self, name)
-            if new != old:
-                raise ValueError(f"{self._last_changed[name]}: {_some_samples_only(name, old, new)}")
+        if self.size != old_size:
+            raise ValueError(f"{self._last_resized_by}: {_some_samples_only('size', old_size, self.size)}")
 
     def add(self, op: Op) -> None:
         """Append an op; inside `only_where` it applies to the samples whose gates are open."""
@@ -166,17 +167,23 @@ class Recipe:
         self.add(Pointwise(functor, columns, **options))
 
     def add_cast(self, dtype: str, scale: bool) -> None:
-        self.dtype, self._last_changed["dtype"] = dtype, self.name
+        self._check_unchanged_if_gated("dtype", self.dtype, dtype)
+        self.dtype = dtype
         self.ops.append(Cast(dtype, scale))
 
     def add_mask_cast(self, dtype: str) -> None:
-        """Cast label masks. Only passes that fill masks make the casts before them: other ops only move pixels."""
+        """Cast label masks.
+
+        A pass that fills masks comes after the casts before it, as the fill must fit into their dtype. All other casts
+        are made after the last pass: without a fill, a pass only moves pixels.
+        """
         if self._gates:
             raise ValueError(f"must not change the dtype of the masks of some samples only, to {dtype}")
         self.mask_dtypes.append(dtype)
 
     def add_grayscale(self, channels: int) -> None:
-        self.channels, self._last_changed["channels"] = channels, self.name
+        self._check_unchanged_if_gated("channels", self.channels, channels)
+        self.channels = channels
         self.add(Grayscale(channels))
 
     def add_geometry(
@@ -191,8 +198,10 @@ class Recipe:
 
         The columns are adjacent in the table; the instruction's arguments are the first column and the constants.
         """
-        self._check_gated_size(size or self.size)
-        self.size, self._last_changed["size"] = size or self.size, self.name
+        size = size or self.size
+        self._check_gated_size(size)
+        if size != self.size:
+            self.size, self._last_resized_by = size, self.name
         inverse_map = Instruction(opcode, (), (columns[0], *constants))
         self.add(CoordinateMap(inverse_map, columns, self.size, **options))
 
@@ -255,6 +264,10 @@ class Recipe:
         min_height, min_width = self._min_size
         if self._gates and ((exact and size != self.size) or size[0] < min_height or size[1] < min_width):
             raise ValueError(_some_samples_only("size", self.size, size))
+
+    def _check_unchanged_if_gated(self, name: str, old: Any, new: Any) -> None:
+        if self._gates and new != old:
+            raise ValueError(_some_samples_only(name, old, new))
 
 
 def _some_samples_only(name: str, old: Any, new: Any) -> str:

@@ -30,9 +30,10 @@ def tag(axes: BatchAxes) -> str:
 
 @functools.lru_cache(4096)
 def vector_elements(axes: BatchAxes, dtype: str, misalignment: int) -> int:
-    """The largest n of 16, 8 and 4 for which all rows begin at a multiple of n elements or of 16 bytes; 0 for none.
+    """The largest n of 16, 8 and 4 for which all rows begin at a multiple of n elements; 0 for none.
 
-    A vector of m <= n elements and at most 16 bytes may begin at every multiple of m in a row.
+    If n elements are more than 16 bytes, it suffices that rows begin at a multiple of 16 bytes: n may be too large for
+    smaller dtypes. A vector of m <= n elements and at most 16 bytes may begin at every multiple of m in a row.
     """
     item_size = ITEM_SIZE[dtype]
     outer_strides = axes.strides[:4] if tag(axes) == "Planar" else (*axes.strides[:2], axes.strides[3])

@@ -10,6 +10,7 @@ from .. import _check
 from .._arrays.images import ImageBatch, allocate_output
 from .._program.records import BLEND, MAX_BRANCHES
 from .kernel_config import kernel_config
+from .layouts import vector_elements
 from .op_chain import NO_OPS, OpChain, apply_ops_after
 from .parameters import NULL_ARRAY, SampleParameters, StridedArray
 from .run import axes_and_misalignment, pack_pointwise, resident_blocks, run_pass
@@ -56,6 +57,10 @@ def blend(
             misalignment,
             (resident_blocks(images), False),
         )
+        # The kernel also reads the branches as vectors by the last field, that of the result: it must hold for both.
+        *sizes, result_vectors = config.sizes
+        branch_vectors = vector_elements(result.axes, images.dtype, misalignment)
+        config = config._replace(sizes=(*sizes, min(result_vectors, branch_vectors)))
         parameters = SampleParameters(ops.parameters, ())
         record = pack_pointwise(images, result.pointer, result.axes.strides, config, parameters)
         padding = (0,) * (MAX_BRANCHES - len(pointers))

@@ -3,8 +3,8 @@
 A plan is recorded by running the passes with symbolic addresses and an executor that records. A later call allocates
 the result and the scratch memory, fills in addresses and numbers, and makes all launches (or runs all loops) in one
 call of the extension. Kernels, grids, loops and offsets are those that were recorded. A CPU runs all loops on one
-sample before the next sample, if each thread has four samples or more and no loop reads other samples: a loop then
-finds its input in the cache.
+sample before the next sample, if each thread has four samples or more: a loop then finds its input in the cache. A loop
+that reads other samples (a mix) runs by itself, between the loops before and after it.
 """
 
 from __future__ import annotations

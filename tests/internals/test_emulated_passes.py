@@ -14,7 +14,8 @@ from cuaug._arrays.images import describe_images
 from cuaug._fusion import draw, execute
 from cuaug._fusion.recipe_ops import AUTOCONTRAST, CONTRAST, EQUALIZE
 from cuaug._gpu import devices
-from cuaug._passes import filters, grids, parameters, statistics
+from cuaug._passes import filters, grids, mix, parameters, statistics
+from cuaug._passes.op_chain import NO_OPS, OpChain
 
 BLUR_CASES = [  # the last tiles in each direction are partial
     ((2, 56, 128, 3), "NHWC", (23, 23)),
@@ -160,6 +161,27 @@ def test_adjust_sharpness_kernel_equals_cpu_loops(shape, layout, factor, emulate
     actual = cuaug.adjust_sharpness(batch, factor, layout=layout, out=np.full_like(batch, 99))
     tolerance = Tolerance(absolute=1, exact=0.99, reason="a fused product is not rounded: near halves")
     assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float64"])
+@pytest.mark.parametrize("width", [6, 12])
+def test_augmix_blend_kernel_equals_weighted_sum(width, dtype, emulate, monkeypatch):
+    """Rows of 6 packed pixels are aligned for vectors of the result's float64, and not for those of the branches."""
+    arrays = np.stack([noise((2, 8, width, 3), "uint8", seed=seed) for seed in range(3)])
+    images, *branches = (describe_images(array, "NHWC")._replace(device=0) for array in arrays)
+    weights = np.array([[0.5, 0.125, 0.375], [0.125, 0.65625, 0.21875]])  # exact in float32
+    remainder_fractions = np.array([[0.5, 0.25], [0.125, 0.75]])
+    fractions = parameters.StridedArray(remainder_fractions.ctypes.data, 2, 0, 1, 1, remainder_fractions)
+    expected = np.einsum("bn...,nb->n...", arrays.astype(float), weights).round()
+    emulate("blend")
+    replace_everywhere(monkeypatch, devices, "multiprocessor_count", lambda device: 1)
+    if dtype == "float64":
+        ops, expected = OpChain(("Rescale",), parameters.NULL_ARRAY), expected / 255
+    else:
+        ops, expected = NO_OPS, expected.astype(np.uint8)
+    actual = mix.blend(images, branches, fractions, ops, dtype)
+    tolerance = Tolerance(absolute=1e-6, reason="floats are divided by 255 in float32")
+    assert_equal(actual, expected, library="numpy", dtype=dtype, tolerance=tolerance)
 
 
 MATRIX_BLUR_CASES = [

@@ -1,5 +1,6 @@
 """The emulator of GPU kernels reports what a GPU would not survive. Guards the tests that run kernels on the CPU."""
 
+import re
 import struct
 
 import numpy as np
@@ -32,6 +33,19 @@ def test_emulator_reports_faults(body):
     output = np.zeros(64, np.uint32)
     run = emulated.kernel("kernel", emulated.translated(KERNEL.format(body)))
     assert run(struct.pack("P", output.ctypes.data), (2, 1, 1), 64) == FAULTS[body]
+
+
+def test_emulator_reports_misaligned_addresses():
+    """Only those that a thread accesses, and only in the launch that does."""
+    body = (
+        "const uint2* from = (const uint2*)(args.out + threadIdx.x); if (threadIdx.x % 2 == {}) args.out[4] = from->x;"
+    )
+    memory = np.zeros(8, np.uint64)
+    record = struct.pack("P", memory.ctypes.data)
+    odd = emulated.kernel("kernel", emulated.translated(KERNEL.format(body.format(1))))
+    even = emulated.kernel("kernel", emulated.translated(KERNEL.format(body.format(0))))
+    assert re.fullmatch(r"misaligned address in line \d+ of \d+\.cpp", odd(record, (2, 1, 1), 2))
+    assert odd(record, (2, 1, 1), 1) == even(record, (2, 1, 1), 2) == ""
 
 
 def test_emulator_forgets_copies_of_a_faulty_launch():

@@ -98,6 +98,8 @@ def test_random_apply_nested_probabilities_multiply():
         (T.Compose([T.Resize((16, 16)), T.Resize((H, W))], seed=0), "size of some samples only"),
         (T.Compose([T.CenterCrop((H - 4, W - 4)), T.Pad(2)], seed=0), "size of some samples only"),
         (T.Grayscale(1), "channels of some samples only"),
+        (T.Compose([T.Grayscale(1), T.RGB()], seed=0), "channels of some samples only"),
+        (T.Compose([T.ToDtype("float32"), T.ToDtype("uint8")], seed=0), "dtype of some samples only"),
     ],
     ids=str,
 )

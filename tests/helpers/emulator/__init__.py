@@ -23,7 +23,7 @@ MAX_SHARED = 48 << 10  # bytes
 # 2 GB away from another's shared memory: too far for the 32 bits of an address there (cuda.hpp).
 OPTIONS = (
     *("-std=c++20", "-O1", "-shared", "-fPIC", "-w", "-fpermissive", "-frounding-math", "-ffp-contract=off"),
-    "-fvisibility=hidden",
+    *("-fvisibility=hidden", "-fsanitize=alignment"),
 )
 PROGRAM = """\
 #include "cuda.hpp"

@@ -3,13 +3,16 @@
 // CUDA on a CPU, as far as the kernels of cuaug/kernels use it, for tests. Blocks run one after the other. Each thread
 // is a fiber that runs until it waits for others. Two errors that a GPU may hide are faults: threads that wait for
 // each other at different barriers or shuffles, and an asynchronous copy that nothing waits for. Copied bytes are 0xa5
-// until the wait. A program that __init__.py writes includes this file before the kernel's text.
+// until the wait. An access to a misaligned address, which a CPU allows, is a fault, too. A program that __init__.py
+// writes includes this file before the kernel's text.
 
 #include <ucontext.h>
 
 #include <algorithm>
 #include <cfenv>
 #include <cmath>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <type_traits>
@@ -23,7 +26,7 @@
 #define __builtin_assume(truth)
 #define __isGlobal(pointer) true
 
-struct uint2 {
+struct alignas(8) uint2 {
     unsigned int x, y;
 };
 struct uint3 {
@@ -55,6 +58,7 @@ inline std::vector<Thread> threads;
 inline Thread* current;
 inline uint3 block, grid_size;
 inline unsigned long long exchanged[1024];  // by each thread of a block: its value in the last shuffle
+inline char misaligned[256];                // where the launch has accessed a misaligned address; empty: nowhere
 
 inline void wait(State state) {
     current->state = state;
@@ -106,7 +110,7 @@ inline const char* run_block() {
     }
     for (const Thread& thread : threads)
         if (!thread.copies.empty()) return "copies are never waited for";
-    return nullptr;
+    return *misaligned ? misaligned : nullptr;
 }
 
 template <class Record>
@@ -129,6 +133,7 @@ inline const char* launch(void (*kernel)(std::type_identity_t<Record>), const Re
     const Call<Record> call = {kernel, &record};
     const auto address = reinterpret_cast<unsigned long>(&call);
     threads.resize(count);
+    *misaligned = 0;
     grid_size = {grid[0], grid[1], grid[2]};
     for (block.z = 0; block.z < grid[2]; ++block.z)
         for (block.y = 0; block.y < grid[1]; ++block.y)
@@ -151,6 +156,12 @@ inline const char* launch(void (*kernel)(std::type_identity_t<Record>), const Re
     return nullptr;
 }
 
+// The start of the struct that the compiler hands to a handler of -fsanitize.
+struct AccessLocation {
+    const char* path;
+    unsigned int line, column;
+};
+
 // The record that a kernel takes.
 template <class Record>
 Record record_of(void (*)(Record));
@@ -163,6 +174,14 @@ inline float rounded_down(float (*operation)(float, float, float), float a, floa
 }
 
 }  // namespace emulator
+
+// -fsanitize=alignment calls it for an access to a misaligned address, in place of the function of its own library.
+extern "C" void __ubsan_handle_type_mismatch_v1(void* data, void*) {
+    const auto& location = *static_cast<const emulator::AccessLocation*>(data);
+    const char* slash = strrchr(location.path, '/');
+    snprintf(emulator::misaligned, sizeof(emulator::misaligned), "misaligned address in line %u of %s", location.line,
+             slash ? slash + 1 : location.path);
+}
 
 #define threadIdx (emulator::current->index)
 #define blockIdx (emulator::block)
