@@ -25,7 +25,8 @@ _BATCH = (
     "after the DataLoader: recipe(images.to(device))"
 )
 _ONE = ast.parse("1", mode="eval").body  # the probability of an entry of a choice
-# `p` is that of RandomApply, and the notes of resizes name `align_corners`, which does not change warps.
+# Arguments that `_is_dropped` does not report: `p` goes to RandomApply; `align_corners` does not change warps, and the
+# notes of resizes name it; results have the rank of the images in any case (`keepdim`); `separable` changes only speed.
 _WITHOUT_EFFECT = {"align_corners", "keepdim", "p", "separable"}
 _KERNELS = _missing_names.kernel_advice(functional.__all__)
 _OTHER_ROWS: dict[str | None, Any] = {
