@@ -24,6 +24,10 @@ _BATCH = (
     "runs on one image in a worker process; for one call per batch, give the images one size here, and call the recipe "
     "after the DataLoader: recipe(images.to(device))"
 )
+_ENTRIES = (
+    "OneOf: the p of its entries are weights, and an entry is not a call in the list, or has no counterpart: write "
+    "the weights as p= of RandomChoice, and p=1 in every entry"
+)
 _ONE = ast.parse("1", mode="eval").body  # the probability of an entry of a choice
 # Arguments that `_is_dropped` does not report: `p` goes to RandomApply; `align_corners` does not change warps, and the
 # notes of resizes name it; results have the rank of the images in any case (`keepdim`); `separable` changes only speed.
@@ -195,7 +199,7 @@ class _Rewriter:
             self._note(node, f"{other.name}: its arguments are not in the call; {row.advice}")
             self._add_missing(other)
             return self._source.edited(node, self._argument_edits(node, other))
-        weights = self._weights(arguments) if "weights" in row.code else None
+        weights = self._weights(node, arguments) if "weights" in row.code else None
         if node in self._one_probability:
             arguments.nodes["p"] = _ONE
         call = EquivalentCall(row, arguments, other.prefix, self._write, weights)
@@ -212,18 +216,27 @@ class _Rewriter:
             self._note(node, f"{other.name}: comments inside the call are dropped")
         return call.text
 
-    def _weights(self, arguments: Arguments) -> str | None:
-        """Of a choice whose entries' `p` are weights: their list, or None if they are equal."""
-        entries = getattr(arguments.nodes.get("transforms"), "elts", [])
-        weights = []
-        for entry in entries:
+    def _weights(self, node: ast.Call, arguments: Arguments) -> str | None:
+        """Of a choice whose entries' `p` are weights: their list; None if they are equal, or their number unknown."""
+        entries: list[ast.expr] | None = getattr(arguments.nodes.get("transforms"), "elts", None)
+        weights, are_known = list[str](), entries is not None
+        for entry in entries or ():
+            if self._is_left_out(entry):
+                continue
             other = self._names.resolve(entry.func) if isinstance(entry, ast.Call) else None
             row = None if other is None else self._row(other)
-            self._one_probability.add(entry)
-            given = Arguments(row, entry) if isinstance(row, Equivalent) else None
-            node = None if given is None else given.nodes.get("p", given.defaults.get("p"))
-            weights.append("0.5" if node is None else ast.unparse(node))
-        return None if len({*weights}) < 2 else f"[{', '.join(weights)}]"
+            p = next((keyword.value for keyword in getattr(entry, "keywords", ()) if keyword.arg == "p"), None)
+            if isinstance(entry, ast.Call) and isinstance(row, Equivalent):
+                self._one_probability.add(entry)
+                given = Arguments(row, entry)
+                p = given.nodes.get("p", given.defaults.get("p"))
+            else:
+                are_known = False
+            weights.append("0.5" if p is None else ast.unparse(p))
+        if not are_known:
+            self._note(node, _ENTRIES)
+        has_unpacked = any(isinstance(entry, ast.Starred) for entry in entries or ())
+        return None if has_unpacked or len({*weights}) < 2 else f"[{', '.join(weights)}]"
 
     def _call_site(self, node: ast.Call) -> str | None:
         """``aug(image=image, mask=mask)`` of Albumentations, and data sets that call a recipe."""
