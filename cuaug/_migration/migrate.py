@@ -78,7 +78,11 @@ class _Rewriter:
         self.migration.notes.sort()
 
     def _write(self, node: ast.expr) -> str:
-        return "1" if node is _ONE else self._source.edited(node, self._edits(node))
+        if node is _ONE:
+            return "1"
+        text = self._source.edited(node, self._edits(node))
+        # Their parentheses are not part of the node.
+        return f"({text})" if isinstance(node, (ast.NamedExpr, ast.Yield, ast.YieldFrom)) else text
 
     def _note(self, node: Any, note: str) -> None:
         if (node.lineno, note) not in self.migration.notes:
