@@ -17,7 +17,7 @@ from .equivalent_call import Arguments, EquivalentCall
 from .names import MODULES, Names, OtherName, names_of
 from .other_code import class_note, find_other_code, functions_of_crops, kernel_calls
 from .recipes import Recipes
-from .source import Edit, Source, comment_count
+from .source import Edit, Source, comment_count, is_python
 from .values import UNKNOWN, casts_others, literal, pillow_interpolation, refused_mask_fill, text
 
 _BATCH = (
@@ -28,6 +28,7 @@ _ENTRIES = (
     "OneOf: the p of its entries are weights, and an entry is not a call in the list, or has no counterpart: write "
     "the weights as p= of RandomChoice, and p=1 in every entry"
 )
+_NO_EDIT = "the command has no edit that leaves this file valid Python: edit this place by hand"
 _ONE = ast.parse("1", mode="eval").body  # the probability of an entry of a choice
 # Arguments that `_is_dropped` does not report: `p` goes to RandomApply; `align_corners` does not change warps, and the
 # notes of resizes name it; results have the rank of the images in any case (`keepdim`); `separable` changes only speed.
@@ -68,14 +69,28 @@ class _Rewriter:
         other_code = [*find_other_code(tree, self._names)]
         self._new_texts: dict[ast.AST, str] = {finding.node: finding.text for finding in other_code if finding.text}
         edits = self._edits(tree)  # can add to the edits of imports
-        edits += [self._source.replace(node, line) for node, line in self._names.edits.items()]
-        for node, other in self._names.star_imports.items():
-            self._advise(node, other, _missing_names.STAR_IMPORT)
+        edits += [self._source.replace_statement(node, lines) for node, lines in self._names.edits.items()]
+        noted = {*self.migration.missing}  # where the file uses them
+        for node, other in self._names.missing:
+            if other.name not in noted:
+                self._advise(node, other, _missing_names.STAR_IMPORT if other.name == "*" else self._row(other))
         for finding in other_code:
             if finding.note:
                 self._note(finding.node, finding.note)
-        self.migration.text = self._source.edited(tree, edits)
+        self.migration.text = self._source.edited(tree, self._valid(edits))
         self.migration.notes.sort()
+
+    def _valid(self, edits: list[Edit]) -> list[Edit]:
+        """The edits after which the file is still Python. The others get a note."""
+        if is_python(self._source.edited(self._source.tree, edits)):
+            return edits
+        valid = list[Edit]()
+        for edit in sorted(edits):
+            if is_python(self._source.edited(self._source.tree, [*valid, edit])):
+                valid.append(edit)
+            else:
+                self.migration.notes.append((self._source.line(edit.start), _NO_EDIT))
+        return valid
 
     def _write(self, node: ast.expr) -> str:
         if node is _ONE:
@@ -132,13 +147,13 @@ class _Rewriter:
         self._note(node, f"{other.name} {row.replace('leave it out', 'is left out', 1)}")
         return True
 
-    def _reference(self, node: Any, other: OtherName) -> str | None:
+    def _reference(self, node: Any, other: OtherName) -> str:
         """A name that is not called."""
         is_imported = other.imported_as != "" and other.name in transforms.__all__  # `names_of` imports it from there
         if is_imported or _counterpart(other) is not None:
             return other.same_name
         self._advise(node, other, self._row(other))
-        return None
+        return self._source.edited(node, [])
 
     def _advise(self, node: ast.AST, other: OtherName, row: Row | None) -> None:
         """A note about a name that has no equivalent call."""
