@@ -17,15 +17,21 @@ from .equivalent_call import Arguments, EquivalentCall
 from .names import MODULES, Names, OtherName, names_of
 from .other_code import class_note, find_other_code, functions_of_crops, kernel_calls
 from .recipes import Recipes
-from .source import Edit, Source, comment_count
+from .source import Edit, Source, comment_count, is_python
 from .values import UNKNOWN, casts_others, literal, pillow_interpolation, refused_mask_fill, text
 
 _BATCH = (
     "runs on one image in a worker process; for one call per batch, give the images one size here, and call the recipe "
     "after the DataLoader: recipe(images.to(device))"
 )
+_ENTRIES = (
+    "OneOf: the p of its entries are weights, and an entry is not a call in the list, or has no counterpart: write "
+    "the weights as p= of RandomChoice, and p=1 in every entry"
+)
+_NO_EDIT = "the command has no edit that leaves this file valid Python: edit this place by hand"
 _ONE = ast.parse("1", mode="eval").body  # the probability of an entry of a choice
-# `p` is that of RandomApply, and the notes of resizes name `align_corners`, which does not change warps.
+# Arguments that `_is_dropped` does not report: `p` goes to RandomApply; `align_corners` does not change warps, and the
+# notes of resizes name it; results have the rank of the images in any case (`keepdim`); `separable` changes only speed.
 _WITHOUT_EFFECT = {"align_corners", "keepdim", "p", "separable"}
 _KERNELS = _missing_names.kernel_advice(functional.__all__)
 _OTHER_ROWS: dict[str | None, Any] = {
@@ -63,17 +69,35 @@ class _Rewriter:
         other_code = [*find_other_code(tree, self._names)]
         self._new_texts: dict[ast.AST, str] = {finding.node: finding.text for finding in other_code if finding.text}
         edits = self._edits(tree)  # can add to the edits of imports
-        edits += [self._source.replace(node, line) for node, line in self._names.edits.items()]
-        for node, other in self._names.star_imports.items():
-            self._advise(node, other, _missing_names.STAR_IMPORT)
+        edits += [self._source.replace_statement(node, lines) for node, lines in self._names.edits.items()]
+        noted = {*self.migration.missing}  # where the file uses them
+        for node, other in self._names.missing:
+            if other.name not in noted:
+                self._advise(node, other, _missing_names.STAR_IMPORT if other.name == "*" else self._row(other))
         for finding in other_code:
             if finding.note:
                 self._note(finding.node, finding.note)
-        self.migration.text = self._source.edited(tree, edits)
+        self.migration.text = self._source.edited(tree, self._valid(edits))
         self.migration.notes.sort()
 
+    def _valid(self, edits: list[Edit]) -> list[Edit]:
+        """The edits after which the file is still Python. The others get a note."""
+        if is_python(self._source.edited(self._source.tree, edits)):
+            return edits
+        valid = list[Edit]()
+        for edit in sorted(edits):
+            if is_python(self._source.edited(self._source.tree, [*valid, edit])):
+                valid.append(edit)
+            else:
+                self.migration.notes.append((self._source.line(edit.start), _NO_EDIT))
+        return valid
+
     def _write(self, node: ast.expr) -> str:
-        return "1" if node is _ONE else self._source.edited(node, self._edits(node))
+        if node is _ONE:
+            return "1"
+        text = self._source.edited(node, self._edits(node))
+        # Their parentheses are not part of the node.
+        return f"({text})" if isinstance(node, (ast.NamedExpr, ast.Yield, ast.YieldFrom)) else text
 
     def _note(self, node: Any, note: str) -> None:
         if (node.lineno, note) not in self.migration.notes:
@@ -123,13 +147,13 @@ class _Rewriter:
         self._note(node, f"{other.name} {row.replace('leave it out', 'is left out', 1)}")
         return True
 
-    def _reference(self, node: Any, other: OtherName) -> str | None:
+    def _reference(self, node: Any, other: OtherName) -> str:
         """A name that is not called."""
         is_imported = other.imported_as != "" and other.name in transforms.__all__  # `names_of` imports it from there
         if is_imported or _counterpart(other) is not None:
             return other.same_name
         self._advise(node, other, self._row(other))
-        return None
+        return self._source.edited(node, [])
 
     def _advise(self, node: ast.AST, other: OtherName, row: Row | None) -> None:
         """A note about a name that has no equivalent call."""
@@ -194,7 +218,7 @@ class _Rewriter:
             self._note(node, f"{other.name}: its arguments are not in the call; {row.advice}")
             self._add_missing(other)
             return self._source.edited(node, self._argument_edits(node, other))
-        weights = self._weights(arguments) if "weights" in row.code else None
+        weights = self._weights(node, arguments) if "weights" in row.code else None
         if node in self._one_probability:
             arguments.nodes["p"] = _ONE
         call = EquivalentCall(row, arguments, other.prefix, self._write, weights)
@@ -211,18 +235,27 @@ class _Rewriter:
             self._note(node, f"{other.name}: comments inside the call are dropped")
         return call.text
 
-    def _weights(self, arguments: Arguments) -> str | None:
-        """Of a choice whose entries' `p` are weights: their list, or None if they are equal."""
-        entries = getattr(arguments.nodes.get("transforms"), "elts", [])
-        weights = []
-        for entry in entries:
+    def _weights(self, node: ast.Call, arguments: Arguments) -> str | None:
+        """Of a choice whose entries' `p` are weights: their list; None if they are equal, or their number unknown."""
+        entries: list[ast.expr] | None = getattr(arguments.nodes.get("transforms"), "elts", None)
+        weights, are_known = list[str](), entries is not None
+        for entry in entries or ():
+            if self._is_left_out(entry):
+                continue
             other = self._names.resolve(entry.func) if isinstance(entry, ast.Call) else None
             row = None if other is None else self._row(other)
-            self._one_probability.add(entry)
-            given = Arguments(row, entry) if isinstance(row, Equivalent) else None
-            node = None if given is None else given.nodes.get("p", given.defaults.get("p"))
-            weights.append("0.5" if node is None else ast.unparse(node))
-        return None if len({*weights}) < 2 else f"[{', '.join(weights)}]"
+            p = next((keyword.value for keyword in getattr(entry, "keywords", ()) if keyword.arg == "p"), None)
+            if isinstance(entry, ast.Call) and isinstance(row, Equivalent):
+                self._one_probability.add(entry)
+                given = Arguments(row, entry)
+                p = given.nodes.get("p", given.defaults.get("p"))
+            else:
+                are_known = False
+            weights.append("0.5" if p is None else ast.unparse(p))
+        if not are_known:
+            self._note(node, _ENTRIES)
+        has_unpacked = any(isinstance(entry, ast.Starred) for entry in entries or ())
+        return None if has_unpacked or len({*weights}) < 2 else f"[{', '.join(weights)}]"
 
     def _call_site(self, node: ast.Call) -> str | None:
         """``aug(image=image, mask=mask)`` of Albumentations, and data sets that call a recipe."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import bisect
 import io
 import re
 import tokenize
+import warnings
 from typing import Any, NamedTuple
 
 
@@ -32,6 +34,17 @@ def comment_count(code: str) -> int:
     return sum(token.type == tokenize.COMMENT for token in tokenize.generate_tokens(io.StringIO(code).readline))
 
 
+def is_python(code: str) -> bool:
+    """Whether the text of a file can be parsed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of "\d", for example, which the file has, too
+            ast.parse(code)
+    except SyntaxError:
+        return False
+    return True
+
+
 class Source:
     """Columns of a syntax tree count bytes of UTF-8."""
 
@@ -47,6 +60,17 @@ class Source:
         """An edit that gives a node another text."""
         start, end = self._span(node)
         return Edit(start, end, re.sub("\r?\n", self._newline, text))
+
+    def replace_statement(self, node: ast.stmt, lines: list[str]) -> Edit:
+        """An edit that gives a statement other lines; without any it removes the statement, with its line."""
+        start, end = self._span(node)
+        before = self._bytes[self._starts[node.lineno - 1] : start]
+        if before.strip():  # `if x: import y` and `x = 1; import y`
+            return self.replace(node, "; ".join(lines or ["pass"]))
+        if lines:
+            return self.replace(node, f"\n{before.decode()}".join(lines))
+        is_last = re.match(rb"[ \t]*;", self._bytes[end:]) is None
+        return Edit(start - len(before), end, "") if is_last else Edit(start, end, "pass")
 
     def remove_entry(self, node: Any) -> Edit:
         """An edit that removes an entry of a list, with its comma, and its line if it has one alone."""
@@ -74,6 +98,10 @@ class Source:
             if not edit.text and begins_line and newline is not None:
                 position += newline.end()  # a removed import or entry leaves no empty line
         return b"".join([*parts, self._bytes[position:end]]).decode()
+
+    def line(self, position: int) -> int:
+        """The line of a byte, from 1."""
+        return bisect.bisect_right(self._starts, position)
 
     def _span(self, node: Any) -> tuple[int, int]:
         start, end = self._starts[node.lineno - 1], self._starts[node.end_lineno - 1]

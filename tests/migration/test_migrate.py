@@ -243,7 +243,8 @@ def test_migrate_edits_calls_of_recipes_of_albumentations(imports, function, is_
     ("call", "expected"),
     [
         ("f(image=x, **kw)", 'f({"image": x, **kw})'), ("f(**sample)", "f({**sample})"),
-        ("f(**sample or {})", "f({**(sample or {})})"),
+        ("f(**sample or {})", "f({**(sample or {})})"), ("f(image=(y := x))", 'f({"image": (y := x)})'),
+        ("lambda: f(image=(yield), mask=(yield from m))", 'lambda: f({"image": (yield), "mask": (yield from m)})'),
         ("A.Compose([])(**sample)", "A.Compose([])({**sample})"), ("g()(**sample)", "g()({**sample})"),
         ("transform(image=x, **kw)", 'transform({"image": x, **kw})'), ("transform(**sample)", "transform(**sample)"),
         ("A.Compose(**options)", "A.Compose(**options)"), ("g(**options)", "g(**options)"),

@@ -231,6 +231,25 @@ def test_migrate_size_of_names_is_complete(call, text, is_complete):
 
 
 @pytest.mark.parametrize(
+    ("entries", "expected", "has_note"),
+    [
+        ("[H(p=0.3), V()]", "[H(1), V(1)], p=[0.3, 0.5]", False),
+        ("[H(p=0.3), V(), A.ToTensorV2()]", "[H(1), V(1)], p=[0.3, 0.5]", False),
+        ("[H(p=0.3), *more]", "[H(1), *more]", True),
+        ("[H(p=0.3), A.Blur(p=0.9)]", "[H(1), A.Blur(p=0.9)], p=[0.3, 0.9]", True),
+        ("[H(p=0.3), extra(p=0.9), flip]", "[H(1), extra(p=0.9), flip], p=[0.3, 0.9, 0.5]", True),
+        ("flips", "flips", True),
+    ],
+)
+def test_migrate_notes_choices_whose_weights_are_not_in_the_call(entries, expected, has_note):
+    entries = entries.replace("H(", "A.HorizontalFlip(").replace("V(", "A.VerticalFlip(")
+    expected = expected.replace("H(", "A.RandomHorizontalFlip(").replace("V(", "A.RandomVerticalFlip(")
+    migration = migrate(f"import albumentations as A\nt = A.OneOf({entries}, p=1)\n")
+    assert migration.text == f"from cuaug import transforms as A\nt = A.RandomChoice({expected})\n"
+    assert any("are weights" in note for _, note in migration.notes) == has_note
+
+
+@pytest.mark.parametrize(
     ("code", "lines"),
     [
         ("A.RandomCrop(\n    4,  # rows\n    5,\n    p=1,\n)", [2]),
