@@ -52,7 +52,8 @@ class Recipe:
     _gates: tuple[Gate, ...] = ()
     _min_size: tuple[int, int] = (0, 0)  # the smallest canvas that holds samples whose gate is closed
     _counter: int = 0  # Philox counter of the transform's next draw
-    _last_resized_by: str = ""  # the transform that has changed the size last
+    _gated_dtype: str = ""  # that of samples whose gate is closed
+    _last_changed: dict[str, str] = field(default_factory=dict)  # names of transforms, by property of the images
     _transform_count: int = 0
     _argument_count: int = 0
 
@@ -145,15 +146,19 @@ class Recipe:
     def only_where(self, column: Column, value: float = 1.0) -> Iterator[None]:
         """Draws and ops that are appended inside apply only to samples whose `column` holds `value`.
 
-        The size may grow and shrink again inside. The dtype and the channels must not change: a change is made for all
-        samples, and may lose values even if it is undone.
+        The size and the dtype must be the same at the end. Inside, the size may grow and shrink again, and the dtype may
+        become a wider one; the channels must not change. All samples take these changes, so they must lose nothing.
         """
-        outer_gates, outer_min_size, old_size = self._gates, self._min_size, self.size
+        outer_gates, outer_min_size, outer_dtype = self._gates, self._min_size, self._gated_dtype
         self._gates, self._min_size = (*outer_gates, Gate(column, value)), self.size
+        properties = {"size": self.size, "dtype": self.dtype}
+        self._gated_dtype = self.dtype
         yield
-        self._gates, self._min_size = outer_gates, outer_min_size
-        if self.size != old_size:
-            raise ValueError(f"{self._last_resized_by}: {_some_samples_only('size', old_size, self.size)}")
+        self._gates, self._min_size, self._gated_dtype = outer_gates, outer_min_size, outer_dtype
+        for name, old in properties.items():
+            new = getattr(self, name)
+            if new != old:
+                raise ValueError(f"{self._last_changed[name]}: {_some_samples_only(name, old, new)}")
 
     def add(self, op: Op) -> None:
         """Append an op; inside `only_where` it applies to the samples whose gates are open."""
@@ -167,8 +172,9 @@ class Recipe:
         self.add(Pointwise(functor, columns, **options))
 
     def add_cast(self, dtype: str, scale: bool) -> None:
-        self._check_unchanged_if_gated("dtype", self.dtype, dtype)
-        self.dtype = dtype
+        if self._gates and not (scale and _holds(dtype, self._gated_dtype)):
+            raise ValueError(_some_samples_only("dtype", self.dtype, dtype))
+        self.dtype, self._last_changed["dtype"] = dtype, self.name
         self.ops.append(Cast(dtype, scale))
 
     def add_mask_cast(self, dtype: str) -> None:
@@ -182,7 +188,8 @@ class Recipe:
         self.mask_dtypes.append(dtype)
 
     def add_grayscale(self, channels: int) -> None:
-        self._check_unchanged_if_gated("channels", self.channels, channels)
+        if self._gates and channels != self.channels:
+            raise ValueError(_some_samples_only("channels", self.channels, channels))
         self.channels = channels
         self.add(Grayscale(channels))
 
@@ -201,7 +208,7 @@ class Recipe:
         size = size or self.size
         self._check_gated_size(size)
         if size != self.size:
-            self.size, self._last_resized_by = size, self.name
+            self.size, self._last_changed["size"] = size, self.name
         inverse_map = Instruction(opcode, (), (columns[0], *constants))
         self.add(CoordinateMap(inverse_map, columns, self.size, **options))
 
@@ -265,9 +272,10 @@ class Recipe:
         if self._gates and ((exact and size != self.size) or size[0] < min_height or size[1] < min_width):
             raise ValueError(_some_samples_only("size", self.size, size))
 
-    def _check_unchanged_if_gated(self, name: str, old: Any, new: Any) -> None:
-        if self._gates and new != old:
-            raise ValueError(_some_samples_only(name, old, new))
+
+def _holds(dtype: str, other: str) -> bool:
+    """Whether numbers of `other` that are scaled to `dtype`, and back, stay as they are."""
+    return dtype == other or dtype == "float64" or (dtype == "float32" and other != "float64")
 
 
 def _some_samples_only(name: str, old: Any, new: Any) -> str:

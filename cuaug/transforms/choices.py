@@ -3,8 +3,8 @@
 In a fused choice every sample takes every pass; a transform that a sample does not get runs with parameters that change
 nothing. If a transform is not fused, it is called with the samples that get it (`parts.ChoicePart`). Sizes, dtypes and
 channels of a batch must therefore be the same with and without the transform. In a fused choice no transform may change
-the dtype or the channels, not even if a later one undoes the change: the samples that do not get the transforms would
-lose values. If a transform draws a size (`SizeTransform`), a batch becomes a list.
+the channels, nor the dtype to one that holds fewer values, not even if a later one undoes the change: the samples that
+do not get the transforms would lose values. If a transform draws a size (`SizeTransform`), a batch becomes a list.
 """
 
 from __future__ import annotations

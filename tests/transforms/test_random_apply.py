@@ -100,6 +100,10 @@ def test_random_apply_nested_probabilities_multiply():
         (T.Grayscale(1), "channels of some samples only"),
         (T.Compose([T.Grayscale(1), T.RGB()], seed=0), "channels of some samples only"),
         (T.Compose([T.ToDtype("float32"), T.ToDtype("uint8")], seed=0), "dtype of some samples only"),
+        (
+            T.Compose([T.ToDtype("int16", scale=True), T.ToDtype("uint8", scale=True)], seed=0),
+            "dtype of some samples only",
+        ),
     ],
     ids=str,
 )
@@ -107,6 +111,21 @@ def test_random_apply_rejects_whole_batch_transforms(transform, message):
     for gated in (T.RandomApply([transform]), T.RandomChoice([T.Identity(), transform]), T.RandomOrder([transform])):
         with pytest.raises(ValueError, match=message):
             T.Compose([gated], seed=0)(batch(samples=2))
+
+
+@every_backend
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16", "float16"])
+def test_random_apply_of_wider_dtype_leaves_other_samples_unchanged(dtype, backend):
+    values = (batch("float64") * {"uint16": 65535, "int16": 32767}.get(dtype, 255 if dtype == "uint8" else 1)).astype(
+        dtype
+    )
+    layout = default_layout(backend)
+    members = [T.ToDtype("float32", scale=True), T.GaussianNoise(0.1, 0.2), T.ToDtype(dtype, scale=True)]
+    aug = T.Compose([T.RandomApply(members)], seed=7)
+    result = from_layout(to_numpy(aug(put(to_layout(values, layout), backend), step=3)), layout)
+    applied = column(aug.draw(values, step=3), "apply") == 1
+    assert 0 < applied.sum() < N
+    np.testing.assert_array_equal(changed_samples(result, values), applied)
 
 
 def test_random_choice_follows_weights():
