@@ -146,8 +146,8 @@ class Recipe:
     def only_where(self, column: Column, value: float = 1.0) -> Iterator[None]:
         """Draws and ops that are appended inside apply only to samples whose `column` holds `value`.
 
-        The size and the dtype must be the same at the end. Inside, the size may grow and shrink again, and the dtype may
-        become a wider one; the channels must not change. All samples take these changes, so they must lose nothing.
+        The size and the dtype must be the same at the end. Inside, the size may grow and shrink again, and the dtype
+        may become a wider one; the channels must not change. All samples take these changes, so they must lose nothing.
         """
         outer_gates, outer_min_size, outer_dtype = self._gates, self._min_size, self._gated_dtype
         self._gates, self._min_size = (*outer_gates, Gate(column, value)), self.size
