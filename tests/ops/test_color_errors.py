@@ -147,7 +147,7 @@ NOT_NUMBERS = {
     "objects": np.array(["1", "2", "1"], object),
     "dates": np.array(["1970-01-02"] * 3, "M8[D]"),
     "times": np.array([1, 2, 1], "m8[D]"),
-    "objects of times": np.array([np.timedelta64(1)], object),
+    "objects of times": np.array([np.timedelta64(1, "s")], object),
 }
 
 
