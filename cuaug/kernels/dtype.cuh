@@ -115,8 +115,8 @@ struct Int {
     static constexpr int value = N;
 };
 
-// Ops see pixels divided by this number: the largest value of the dtype of integer images, 1 for floats; also 1 for int32
-// and int64, on which no op runs.
+// Ops see pixels divided by this number: the largest value of the dtype of integer images, 1 for floats; also 1 for
+// int32 and int64, on which no op runs.
 template <class T>
 constexpr float max_value = 1.0f;
 template <>

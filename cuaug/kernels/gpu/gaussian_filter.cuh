@@ -32,8 +32,8 @@ struct alignas(16) Vector4 {
 
 inline int round_up4(int count) { return count + 3 & ~3; }
 
-// Shared memory of a block; `blur_tile` of cuaug/_passes/blur_tiles.py counts its bytes. Rows are an odd number of 16-byte vectors apart,
-// so that lanes that read one below the other have no bank conflicts.
+// Shared memory of a block; `blur_tile` of cuaug/_passes/blur_tiles.py counts its bytes. Rows are an odd number of
+// 16-byte vectors apart, so that lanes that read one below the other have no bank conflicts.
 template <class R, int C>
 struct BlurTile {
     // Index of the central weight in `weights_x`, and number of pixels left of the tile in a row of `filtered`; a

@@ -57,8 +57,9 @@ inline BlockRank block_rank(bool flag) {
     return rank;
 }
 
-// Stores a block's part of a mean: the sum of its threads' `sum` times `scale`, always added in the same order. Called by
-// all threads of a block of whole warps. `sums`: shared memory for one number per warp; a barrier precedes its next use.
+// Stores a block's part of a mean: the sum of its threads' `sum` times `scale`, always added in the same order. Called
+// by all threads of a block of whole warps. `sums`: shared memory for one number per warp; a barrier precedes its next
+// use.
 template <class R>
 inline void store_block_sum(R sum, R* sums, double scale, double* partial_mean) {
     sum = warp_sum(sum);

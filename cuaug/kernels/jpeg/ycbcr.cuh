@@ -27,9 +27,9 @@ inline void ycbcr_to_rgb(const V& y, const V& cb, const V& cr, V& r, V& g, V& b)
 // The mean of two by two pixels from their sum. Ties are rounded down in even columns of chroma, and up in odd ones.
 inline int mean_of_four(int sum, int column) { return (sum + 1 + (column & 1)) >> 2; }
 
-// Chroma of a pixel from the chroma samples around it. `nearest` and `beside` belong to the nearest column of samples and
-// to the next one beside it: 3 times the sample in the nearest row, plus the sample in the next row. A tie is rounded up
-// for a pixel left of the nearest sample, and down for one right of it.
+// Chroma of a pixel from the chroma samples around it. `nearest` and `beside` belong to the nearest column of samples
+// and to the next one beside it: 3 times the sample in the nearest row, plus the sample in the next row. A tie is
+// rounded up for a pixel left of the nearest sample, and down for one right of it.
 inline int upsampled(int nearest, int beside, bool is_right) {
     return (3 * nearest + beside + (is_right ? 7 : 8)) >> 4;
 }
