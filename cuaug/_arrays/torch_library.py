@@ -17,6 +17,7 @@ from .._program.dtypes import ITEM_SIZE
 from .descriptor import ArrayDescriptor, contiguous_strides
 from .protocol import memory_shape, unsupported_dtype
 
+_MAX_COPIED_BYTES = 1 << 16  # of a tensor that is copied whether it is pinned or not
 _WITHOUT_MEMORY = "FakeTensor", "FunctionalTensor"  # types of tensors that torch uses to trace
 
 
@@ -110,15 +111,21 @@ class TorchLibrary:
         return array
 
     def from_numpy(self, values: np.ndarray, device: int) -> Any:
-        if device >= 0 and values.size <= 64 and self.torch.cuda.is_current_stream_capturing():
+        is_small, is_owned = values.size <= 64, values.flags.owndata  # NumPy allocates no pinned memory
+        if device >= 0 and is_small and self.torch.cuda.is_current_stream_capturing():
             # A CUDA graph cannot capture a copy from pageable memory; it can capture fills.
             options = {"dtype": self.dtypes[values.dtype.name], "device": _torch_device(device)}
             scalars = [self.torch.full((), value, **options) for value in values.reshape(-1).tolist()]
             return self.torch.stack(scalars).reshape(values.shape)
         # torch warns of read-only arrays, and refuses strides that are negative or not whole elements.
         can_share = values.flags.writeable and not any(s < 0 or s % values.itemsize for s in values.strides)
-        tensor = self.torch.from_numpy(values if can_share else values.copy())
-        return tensor if device < 0 else self._pageable(tensor).to(_torch_device(device), non_blocking=True)
+        if device < 0:
+            return self.torch.from_numpy(values if can_share else values.copy())
+        if is_owned or is_small or not can_share:
+            source = self.torch.from_numpy(values if is_owned and can_share else values.copy())
+        else:
+            source = self._pageable(self.torch.from_numpy(values))
+        return source.to(_torch_device(device), non_blocking=True)
 
     def convert(self, value: Any, like: Any, dtype: str) -> Any:
         """The tensor as `dtype`, on `like`'s device. Waits for the device only if `like` is on the CPU."""
@@ -132,8 +139,10 @@ class TorchLibrary:
         CUDA reads pageable memory before the copy returns, but pinned memory later, when the caller may have changed or
         freed it. A CUDA graph reads pinned memory at each replay, and cannot copy from pageable memory.
         """
-        is_pinned = tensor.is_pinned() and not self.torch.cuda.is_current_stream_capturing()
-        return tensor.clone() if is_pinned else tensor
+        if self.torch.cuda.is_current_stream_capturing():
+            return tensor
+        # To copy a small tensor takes less time than to ask CUDA.
+        return tensor.clone() if tensor.nbytes <= _MAX_COPIED_BYTES or tensor.is_pinned() else tensor
 
     def namespace(self) -> ModuleType:
         return self.torch
