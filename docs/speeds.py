@@ -251,13 +251,14 @@ def loaders_and_training() -> str:
 
 
 def readme() -> str:
-    titles = {name: RECIPE_TITLES[name] for name in ("crop and flip", "simclr", "detection", "randaugment")}
+    names = "imagenet, antialiased", "crop and flip", "simclr", "detection", "randaugment"
+    titles = {name: RECIPE_TITLES[name] for name in names}
     titles = {"imagenet": "ImageNet: crop, flip, jitter, greyscale, normalize"} | titles
     return (
         f"{training_setting()}\n{source(newest_training())}\n\n{training_picture('docs/training.svg')}\n\n"
-        "Microseconds (device / wall) for 256 images of 256x256x3, uint8 to float16 224x224 unless the row says\n"
-        "otherwise, draws included. torchvision draws once for the whole batch; compiled functions jitter in one "
-        "order.\n\n"
+        "Microseconds (device / wall) for 256 images of 256x256x3, uint8 to float16 224x224, crops without "
+        "antialiasing, unless\nthe row says otherwise; draws included. torchvision draws once per batch; compiled "
+        "functions jitter in one order.\n\n"
         f"{against_peers(RECIPES, titles, RECIPE_PEERS)}"
     )
 
