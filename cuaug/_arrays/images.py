@@ -157,6 +157,8 @@ def describe_out(
 ) -> ImageBatch:
     """The caller's array for a result of this size and dtype, checked."""
     library, channels = images.library, channels or images.channels
+    if library is PILLOW:
+        raise TypeError("out cannot be given for a PIL image: pass numpy.asarray(image)")
     if result_library(out) is not library:
         raise TypeError(f"out must be a writable {library.name} array, got {type(out).__name__}")
     layout = _result_layout(images, channels)

@@ -55,6 +55,12 @@ def test_functions_return_arrays_where_pil_has_no_mode():
     assert_image(cuaug.rgb_to_grayscale(pillow()), cuaug.rgb_to_grayscale(IMAGES["RGB"])[..., 0], "L")
 
 
+@pytest.mark.parametrize("out", [np.zeros((17, 11, 3), np.uint8), pillow()], ids=["array", "image"])
+def test_functions_of_a_pil_image_refuse_out(out):
+    with pytest.raises(TypeError, match=r"^cuaug\.hflip: out cannot be given for a PIL image: pass numpy\.asarray\("):
+        cuaug.hflip(pillow(), out=out)
+
+
 @pytest.mark.parametrize("mode", ["1", "P", "CMYK", "I", "I;16", "F", "LA", "YCbCr"])
 def test_other_modes_of_pil_images_are_refused_by_name(mode):
     image = Image.new(mode, (8, 9))
