@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 REPEATED_ELEMENTS = "out must not repeat elements: its strides give two positions the same memory"
 COPIED_VIEW = (
-    "out must be writable in place: its strides must be whole elements, and torch must not have postponed its negation "
+    "out must be writable in place: its strides must be whole elements, and torch's negative bit must not be set "
     "(torch.Tensor.is_neg)"
 )
 

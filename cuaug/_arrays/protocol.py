@@ -18,7 +18,7 @@ class Library(Protocol):
     """One array library. `device` is -1 for the CPU, else the number of a CUDA device.
 
     `describe` returns the pointer, shape and strides of an array, or of a copy (`ArrayDescriptor.is_copy`) if the
-    strides are not whole elements or torch has postponed a negation. `stream`, which only DLPack uses: the reader's
+    strides are not whole elements or torch's negative bit is set. `stream`, which only DLPack uses: the reader's
     CUDA stream, which waits for the producer's work on the array. `key_and_pointer` returns a hashable key, and the
     pointer: arrays of one type with equal keys have descriptors that differ only in pointer and owner. It returns None
     where only `describe` can tell.

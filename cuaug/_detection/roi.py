@@ -69,7 +69,7 @@ def backward(
     if options.is_position_sensitive:
         gradient = spread_gradient(gradient, layout)
     gradients = [allocate_map(library, extents(level, layout), level, layout) for level in maps]
-    gradient_array = library.describe(gradient)  # owns the copy of a gradient whose negation torch has postponed
+    gradient_array = library.describe(gradient)  # owns the copy of a gradient with torch's negative bit
     pooled_gradient = map_fields(gradient_array, layout)
     if maps[0].device < 0:
         record = pack_record(options, inputs, pooled_gradient, [fields for _, fields in gradients])
