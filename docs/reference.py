@@ -54,8 +54,8 @@ def directive(public_object: Any) -> tuple[str, list[str]]:
     members = [
         name
         for name, value in vars(public_object).items()
-        if value.__doc__ and isinstance(value, (FunctionType, property)) and not hasattr(Transform, name)
-        if not name.startswith("_")
+        if value.__doc__ and isinstance(value, (FunctionType, property)) and not name.startswith("_")
+        if not (issubclass(public_object, Transform) and hasattr(Transform, name))
     ]
     attributes = vars(public_object)
     calls = ["__call__"] if attributes.get("__call__") is not attributes.get("forward") else []

@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import enum
 import importlib
 import inspect
 import json
@@ -92,6 +93,24 @@ def test_docstrings_name_no_internal_module():
         if reference not in ("cuaug.transforms", "cuaug.io", "cuaug.data", "cuaug.typing")
     ]
     assert internal == []
+
+
+def test_reference_documents_every_method_of_classes_that_are_no_transforms(docs_modules):
+    """Also methods whose names transforms have, too, such as ``Params.to_dict`` and ``RoIAlign.forward``."""
+    pytest.importorskip("sphinx")
+    directive, methods = docs_modules("reference").directive, []
+    for name, public in public_objects():
+        if inspect.isclass(public) and not issubclass(public, (T.Transform, enum.Enum, Exception)):
+            options = " ".join(directive(public)[1])
+            documented = re.sub(r":[\w-]+:|,", " ", options).split()
+            methods += [
+                (f"{name}.{member}", member in documented)
+                for member, value in vars(public).items()
+                if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property))
+                if value.__doc__
+            ]
+    assert {"cuaug.transforms.Params.to_dict", "cuaug.RoIAlign.forward"} <= {method for method, _ in methods}
+    assert [method for method, is_documented in methods if not is_documented] == []
 
 
 @pytest.fixture(scope="module")
