@@ -37,7 +37,7 @@ def main():
     seen = torch.zeros(len(loader.source), dtype=torch.int64, device=device)
     brightness = torch.zeros((), device=device)
     for batch in loader:
-        seen[torch.from_numpy(batch.ids).to(device)] += 1
+        seen += torch.bincount(torch.from_numpy(batch.ids).to(device), minlength=len(seen))
         brightness += batch.images.mean(dim=(1, 2, 3)).sum()
     count = int(seen.sum())
     dist.all_reduce(seen)
