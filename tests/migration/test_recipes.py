@@ -144,8 +144,8 @@ def test_deterministic_part_of_migrated_recipe_equals_torchvision(row, v2):
             assert_equal(actual.numpy(), target.numpy(), tolerance=BOXES if target.is_floating_point() else EXACT)
 
 
-def draws_colors(row):
-    """Whether the recipe of one image draws more than its crop."""
+def draws_more_than_a_resized_crop(row):
+    """Whether the recipe takes one image, and draws more than a RandomResizedCrop."""
     is_drawn = re.search(r"ColorJitter|Augment|RandomCrop|RandomAffine", text_of(row))
     return is_of_torchvision(row) and is_drawn and row.sample in (pillow, small_pillow, tensor)
 
@@ -180,7 +180,7 @@ def one_thread():
 
 
 @pytest.mark.usefixtures("one_thread")
-@parametrize(draws_colors)
+@parametrize(draws_more_than_a_resized_crop)
 def test_distribution_of_migrated_recipe_is_that_of_torchvision(row, v2):
     """Means of the statistics differ by less than 4 standard errors."""
     torch.manual_seed(0)
