@@ -227,7 +227,8 @@ def argument_hint(function: Callable[..., Any], message: str, args: tuple[Any, .
 
 def _probability_hint(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
     """The end of the message of a constructor that has no `p`."""
-    if name == "Transform" or not hasattr(args[0], "is_fused"):  # no transform
+    is_transform = name == "Compose" or hasattr(args[0], "is_fused")
+    if name == "Transform" or not is_transform:
         return ""
     if name != "Compose" and not args[0].is_fused:
         return ": leave it out: it runs on whole samples; RandomApply calls it for some of them"

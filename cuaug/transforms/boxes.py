@@ -265,7 +265,7 @@ def has_value_per_box(name: str, values: Any, boxes: Any) -> bool:
         if not isinstance(boxes, (list, tuple)):
             return len(shape) > 1 and shape[:2] == tuple(boxes.shape[:2])
         return len(shape) > 1 and len(boxes) > 0 and [shape[1]] * shape[0] == [entry.shape[0] for entry in boxes]
-    if not all(_is_list(entry) for entry in values):
+    if not values or not all(_is_list(entry) for entry in values):
         return False
     counts = [shape[0] for shape in _shapes_by_sample(boxes)]
     _check.per_sample(name, len(values), len(counts))
