@@ -18,6 +18,7 @@ import sys
 import time
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
 CALLS_PER_TURN = 15
 
 
@@ -43,7 +44,10 @@ def calls_of(device):
 
 
 def answer_turns(device):
-    """The process of one installation: prints the names of its calls; then for each number read, the ns per call."""
+    """The process of one installation: prints cuaug's file and the names of its calls; for each number read, the ns."""
+    import cuaug
+
+    print(cuaug.__file__, flush=True)
     import torch
 
     measured, warm_up = calls_of(device)
@@ -74,10 +78,17 @@ class Installation:
 
     def __init__(self, folder, core, device):
         command = ["taskset", "-c", str(core), sys.executable, __file__, "--answer-turns", device]
-        environment = os.environ | {"PYTHONPATH": folder, "PYTHONSAFEPATH": "1"}
+        folder = Path(folder).resolve()
+        # Without the first folder, the finder of an editable install would find its cuaug before this one.
+        environment = {"PYTHONPATH": f"{ROOT}/tests/hide_editable{os.pathsep}{folder}", "PYTHONSAFEPATH": "1"}
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | environment
         )
+        file = self.process.stdout.readline().strip()
+        if not Path(file).is_relative_to(folder):
+            self.process.kill()
+            self.close()
+            raise ImportError(f"cuaug must be imported from {folder}, got {file or 'none'}")
         self.names = json.loads(self.process.stdout.readline())
 
     def turn(self, number):
@@ -89,6 +100,7 @@ class Installation:
     def close(self):
         self.process.stdin.close()
         self.process.wait()
+        self.process.stdout.close()
 
 
 def compare_pair(before, after, seconds):

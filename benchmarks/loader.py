@@ -11,6 +11,7 @@ cache.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import resource
 import statistics
@@ -27,6 +28,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "examples")]
 sys.path.append(str(HERE.parent))  # a checkout that is not installed
 
 import loader_peers  # noqa: E402
+from jpeg_files import jpeg_files  # noqa: E402
 from loader_peers import MEAN, SIZE, STD  # noqa: E402
 from report import cpu_name, cpus, default_path, document, number, print_table, write  # noqa: E402
 
@@ -50,6 +52,8 @@ def main() -> int:
     parser.add_argument("--images", type=int, default=32_768, help="images of an epoch")
     parser.add_argument("--batch", type=int, default=256)
     options = parser.parse_args()
+    if options.files and not jpeg_files(options.files):
+        parser.error(f"--files must be a folder with JPEG files (.jpg, .jpeg), got {options.files}")
     if options.quick:
         options.images, options.batch, options.rounds = 64, 16, 1
     with tempfile.TemporaryDirectory() as folder:
@@ -77,7 +81,7 @@ def file_list(options: argparse.Namespace, folder: Path) -> list[str]:
 
         write_crops(folder / "portrait", 2 if options.quick else 16, (500, 375))
         write_crops(folder / "landscape", 2 if options.quick else 48, (375, 500))
-    paths = sorted(str(path) for path in (options.files or folder).rglob("*.jpg"))
+    paths = [str(path) for path in jpeg_files(options.files or folder)]
     return [paths[i % len(paths)] for i in range(options.images)]
 
 
@@ -167,9 +171,13 @@ def run(epoch: Callable[[], Iterator[Any]], options: argparse.Namespace) -> int:
 
 
 def processor_seconds() -> float:
-    """Processor time of this process and of the workers that have ended."""
+    """Processor time of this process and its workers: those that have ended, and those that run."""
+    ticks = 0
+    for worker in multiprocessing.active_children():
+        fields = Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()  # from the third field on
+        ticks += int(fields[11]) + int(fields[12])  # utime and stime, the 14th and 15th field
     usages = [resource.getrusage(target) for target in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    return ticks / os.sysconf("SC_CLK_TCK") + sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def wait_until_idle() -> None:

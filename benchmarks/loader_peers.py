@@ -9,6 +9,7 @@ import argparse
 import math
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from report import TORCHVISION_IMPORT_ERRORS
@@ -29,8 +30,8 @@ def makers(device: str) -> dict[str, Maker]:
         import nvidia.dali  # noqa: F401
 
         if device != "cpu":
-            loaders["DALI mixed"] = lambda device, options: dali("mixed", options)
-        loaders["DALI cpu"] = lambda device, options: dali("cpu", options)
+            loaders["DALI mixed"] = partial(dali, "mixed")
+        loaders["DALI cpu" if device == "cpu" else "DALI, decoded by the CPU"] = partial(dali, "cpu")
     except ImportError:
         pass
     return loaders
@@ -102,9 +103,9 @@ def dataloader(device: str, options: argparse.Namespace) -> Callable[[], Iterato
     return epoch
 
 
-def dali(decoder: str, options: argparse.Namespace) -> Callable[[], Iterator[Any]]:
+def dali(decoder: str, device: str, options: argparse.Namespace) -> Callable[[], Iterator[Any]]:
     samples = [(path, 0) for path in options.paths]
-    batches = dali_batches(decoder, samples, options.batch, options.threads, "PARTIAL")
+    batches = dali_batches(decoder, device, samples, options.batch, options.threads, "PARTIAL")
 
     def epoch() -> Iterator[Any]:
         for (entry,) in batches:
@@ -113,15 +114,18 @@ def dali(decoder: str, options: argparse.Namespace) -> Callable[[], Iterator[Any
     return epoch
 
 
-def dali_batches(decoder: str, samples: list[tuple[str, int]], batch: int, threads: int, last_batch: str) -> Any:
+def dali_batches(
+    decoder: str, device: str, samples: list[tuple[str, int]], batch: int, threads: int, last_batch: str
+) -> Any:
     """An iterator over an epoch of (path, label) pairs; one epoch follows the other.
 
-    `decoder`: "mixed" (float16 on a GPU) or "cpu" (float32); `last_batch`: a name of DALI's LastBatchPolicy.
+    `decoder`: "mixed" (nvJPEG) or "cpu"; `device`: of the batches, float16 on a GPU and float32 on the CPU, and of all
+    operators behind the decoder; `last_batch`: a name of DALI's LastBatchPolicy.
     """
     from nvidia.dali import fn, pipeline_def, types
     from nvidia.dali.plugin.pytorch import DALIGenericIterator, LastBatchPolicy
 
-    on_gpu = decoder == "mixed"
+    on_gpu = device != "cpu"
     files, labels_of_files = map(list, zip(*samples, strict=True))
 
     @pipeline_def(batch_size=batch, num_threads=threads, device_id=0 if on_gpu else None, seed=0)
@@ -130,6 +134,8 @@ def dali_batches(decoder: str, samples: list[tuple[str, int]], batch: int, threa
         images = fn.decoders.image_random_crop(
             encoded, device=decoder, output_type=types.RGB, random_area=[0.08, 1.0], random_aspect_ratio=[3 / 4, 4 / 3]
         )
+        if on_gpu and decoder == "cpu":
+            images = images.gpu()
         images = fn.resize(images, resize_x=SIZE, resize_y=SIZE, interp_type=types.INTERP_LINEAR, antialias=True)
         images = fn.crop_mirror_normalize(
             images,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import json
 import os
 import platform
@@ -57,15 +58,11 @@ def number(value: float) -> str:
 
 def document(tables: Mapping[str, Any], benchmark: str = "warp") -> dict[str, Any]:
     """The tables with machine, versions, commit and date."""
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False, cwd=HERE)
-    changed = subprocess.run(
-        ["git", "status", "--porcelain", "--", "../cuaug"], capture_output=True, text=True, check=False, cwd=HERE
-    )
     return {
         "benchmark": benchmark,
         "date": dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
-        "commit": commit.stdout.strip() or None,
-        "uncommitted": bool(changed.stdout.strip()),
+        "commit": _git("rev-parse", "HEAD") or None,
+        "uncommitted": bool(_git("status", "--porcelain", "--", "../cuaug")),
         "machine": {"cpu": cpu_name(), "cpus": cpus(), "platform": platform.platform(), "gpus": cuaug.info()["gpus"]},
         "driver": cuaug.info()["driver"],
         "versions": {"python": platform.python_version(), "cuaug": cuaug.info()["cuaug"], **_versions()},
@@ -80,10 +77,12 @@ def write(results: Mapping[str, Any], path: Path) -> None:
 
 
 def default_path(results: Mapping[str, Any]) -> Path:
-    """``results/<date>-<GPU or CPU>-<benchmark>.json``."""
+    """``results/<date>-<GPU or CPU>-<benchmark>.json``; if that exists, the first free name with -2, -3, ..."""
     device = next(iter(results["tables"].values()))["device"]
     words = re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
-    return HERE / "results" / f"{results['date'][:10]}-{words}-{results['benchmark']}.json"
+    name = f"{results['date'][:10]}-{words}-{results['benchmark']}"
+    names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
+    return next(path for path in (HERE / "results" / f"{name}.json" for name in names) if not path.exists())
 
 
 def cpus() -> int:
@@ -97,6 +96,14 @@ def cpu_name() -> str:
         text = ""
     match = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
     return match[1].strip() if match else platform.processor() or platform.machine()
+
+
+def _git(*arguments: str) -> str:
+    """What git prints; nothing if it fails or is not installed."""
+    try:
+        return subprocess.run(["git", *arguments], capture_output=True, text=True, check=False, cwd=HERE).stdout.strip()
+    except OSError:
+        return ""
 
 
 def _versions() -> dict[str, str]:

@@ -67,7 +67,8 @@ def main() -> int:
     notes = [f"FAILED: {problem}" for problem in problems] + ["us per image; in brackets: ratio to cuaug with torch"]
     print_table(f"one image a call, one thread of {cpu_name()}", [cells(row) for row in rows], notes)
     results = document({"cpu": {"device": cpu_name(), "rows": rows, "problems": problems}}, "single-images")
-    write(results, options.json or default_path(results))
+    if options.json or not (options.quick or options.no_peers):
+        write(results, options.json or default_path(results))
     return 1 if problems else 0
 
 
@@ -187,7 +188,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--cpu", action="store_true", help="the only table, also without this option")
     parser.add_argument("--quick", action="store_true", help="few images and repeats, for tests")
     parser.add_argument("--no-peers", action="store_true")
-    parser.add_argument("--json", type=Path, help="the file of the results; default: benchmarks/results")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="file of results; otherwise only full runs write")
     return parser.parse_args()
 
 

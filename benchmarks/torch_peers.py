@@ -96,7 +96,11 @@ def torchvision(work: Work) -> Contender:
 
 
 def torch(work: Work) -> Contender:
-    """``affine_grid`` and ``grid_sample``, or ``interpolate``; uint8 through float32 if torch has no uint8 kernel."""
+    """``affine_grid`` and ``grid_sample``, or ``interpolate``; uint8 through float32 if torch has no uint8 kernel.
+
+    ``grid_sample`` requires coordinates of the images' dtype, which is too coarse in half precision: float16 and
+    bfloat16 images go through float32, too.
+    """
     return contender(_torch(work), work.images("torch", work.row.dtype, "NCHW"), work, "graph")
 
 
@@ -124,33 +128,35 @@ def _torch(work: Work) -> Callable[[Any], Any] | None:
         return _through_float32(resize) if row.dtype == "uint8" and work.device == "cuda" else resize
     if row.interpolation == "lanczos" or row.border not in ("constant", "edge"):
         return None
-    dtype = getattr(torch, "float32" if row.dtype == "uint8" else row.dtype)
     shape = [work.samples, work.channels, *size]
     options: dict[str, Any] = {"mode": row.interpolation, "padding_mode": PADDING[row.border], "align_corners": False}
     if row.op == "warp_affine":
-        theta = torch.from_numpy(_theta(work)).to(work.device, dtype)
+        theta = torch.from_numpy(_theta(work)).to(work.device, torch.float32)
 
         def warp(x: Any) -> Any:
             return F.grid_sample(x, F.affine_grid(theta, shape, align_corners=False), **options)
 
-        return _through_float32(warp) if row.dtype == "uint8" else warp
+        return warp if row.dtype == "float32" else _through_float32(warp)
     if row.op == "remap" and not row.options.get("relative"):
         extent = work.noise.shape[2], work.noise.shape[1]
         x, y = ((2 * batch_of(work, k) + 1) / n - 1 for k, n in zip(("map_x", "map_y"), extent, strict=True))
-        grid = torch.stack([x, y], -1).to(dtype)
+        grid = torch.stack([x, y], -1).float()
 
         def sample(x: Any) -> Any:
             return F.grid_sample(x, grid, **options)
 
-        return _through_float32(sample) if row.dtype == "uint8" else sample
+        return sample if row.dtype == "float32" else _through_float32(sample)
     return None
 
 
 def _through_float32(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """For uint8 images, where torch has no uint8 kernel."""
-    import torch
+    """Converts the images to float32, and the result back to their dtype."""
 
-    return lambda x: function(x.float()).round_().clamp_(0, 255).to(torch.uint8)
+    def call(x: Any) -> Any:
+        result = function(x.float())
+        return (result if x.is_floating_point() else result.round_().clamp_(0, 255)).to(x.dtype)
+
+    return call
 
 
 def _theta(work: Work) -> np.ndarray:

@@ -29,6 +29,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "examples")]
 sys.path.append(str(HERE.parent))  # a checkout that is not installed
 
+from jpeg_files import jpeg_files  # noqa: E402
 from report import cpus, default_path, document, number, print_table, write  # noqa: E402
 from training_loaders import CLASSES, MAKERS  # noqa: E402
 
@@ -55,6 +56,8 @@ def main() -> int:
     options = parser.parse_args()
     if not all(1 <= count <= cpus() for count in options.cpu_counts):
         parser.error(f"--cpus must be in 1..{cpus()}, the processors of this machine, got {options.cpu_counts}")
+    if options.files and not jpeg_files(options.files):
+        parser.error(f"--files must be a folder with JPEG files (.jpg, .jpeg), got {options.files}")
     if options.quick:
         options.rounds, options.seconds, options.warm_up, options.batch = 1, 0.1, 0.0, 16
     elif not cuaug.is_available():
@@ -78,7 +81,7 @@ def samples(options: argparse.Namespace, folder: Path) -> list[tuple[str, int]]:
         from photographs import write_crops
 
         write_crops(folder, 2 if options.quick else 16, (375, 500), quality=96)
-    paths = sorted((options.files or folder).rglob("*.jpg"))
+    paths = jpeg_files(options.files or folder)
     classes = sorted({path.parent.name for path in paths})
     pairs = [(str(path), classes.index(path.parent.name)) for path in paths]
     return list(itertools.islice(itertools.cycle(pairs), 4 * options.batch if options.quick else 262_144))

@@ -90,7 +90,7 @@ def torchvision_loader(device: str, options: argparse.Namespace) -> Iterator[Any
 
 
 def dali_loader(device: str, options: argparse.Namespace) -> Iterator[Any]:
-    batches = dali_batches("mixed", options.samples, options.batch, options.cpus, "DROP")
+    batches = dali_batches("mixed", device, options.samples, options.batch, options.cpus, "DROP")
     while True:
         for (entry,) in batches:
             yield entry["images"], entry["labels"][:, 0].long().to(device, non_blocking=True)

@@ -32,6 +32,7 @@ import cuaug  # noqa: E402
 from cuaug._host.extension import extension  # noqa: E402
 
 Builder = Callable[[Work], Contender]
+MAX_DIFFERENCE = 0.005  # of a peer from the reference: 1.3 of 255 levels; bilinear peers of uint8 differ by 0.001
 Problems = dict[str, str]  # by peer or row: the reason why it has no number
 
 
@@ -117,6 +118,16 @@ def peers(
             yield name, contender, difference
 
 
+def difference_notes(rows: list[dict[str, Any]]) -> list[str]:
+    """The peers whose pixels are not those of the row."""
+    return [
+        f"{name}, {row['name']}: its pixels differ from the reference by {peer['difference']:.3f} on average, in 0..1"
+        for row in rows
+        for name, peer in row["peers"].items()
+        if (peer["difference"] or 0) > MAX_DIFFERENCE
+    ]
+
+
 def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
     import torch
 
@@ -142,6 +153,7 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
         torch.cuda.empty_cache()
     notes = [f"{name:<60} {number(value):>8}" for name, value in extra.items()]
     notes += [f"{name}: {why}" for name, why in problems.items()]
+    notes += difference_notes(rows)
     notes.append("A peer's us (ratio to cuaug's): device times; *: wall times, as the host limits the peer.")
     print_table(
         f"warp on {device}, copy bandwidth {bandwidth / 1e12:.2f} TB/s", [gpu_cells(row) for row in rows], notes
@@ -231,6 +243,7 @@ def cpu_table(options: argparse.Namespace) -> dict[str, Any]:
     set_threads(0)
     notes = [] if options.only else [f"{name} {value:.1f}" for name, value in overhead.import_time().items()]
     notes += [f"{name}: {why}" for name, why in problems.items()]
+    notes += difference_notes(rows)
     notes.append(f"ms per batch, the minimum of many rounds; in brackets, the ratio to cuaug with {isas[-1]}")
     print_table(f"warp on {device}, {cpus()} CPUs", [cpu_cells(row, isas) for row in rows], notes)
     return {"device": device, "rows": rows, "isas": isas, "problems": problems}

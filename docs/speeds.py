@@ -7,6 +7,7 @@ All cells of a table are from one run. The file of the training benchmark is the
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ DECODING = RESULTS / "2026-11-22-intel-r-xeon-r-processor-decode.json"
 HOST_TIMES = RESULTS / "2026-11-28-nvidia-h200-host-time.json"
 SINGLE_IMAGES = RESULTS / "2026-11-26-amd-epyc-single-images.json"
 PLOT = ROOT / "docs" / "training.svg"
+# As in benchmarks/warp.py and detection.py: a row beyond these limits has a note.
+MAX_DIFFERENCE, MIN_AGREEMENT = 0.005, 0.999
 
 RECIPE_TITLES = {
     "crop and flip": "crop, flip, normalize",
@@ -55,6 +58,7 @@ WARP_TITLES = {
     "resized_crop u8 NCHW 375x500 to 224": "`resized_crop`, a box per image on the host",
     "hflip u8 NCHW": "`hflip`, a flag per image on the host",
 }
+LOADER_TITLES = {"DALI cpu": "DALI, all on the CPU, float32"}
 TRAINING_TITLES = {
     "the step alone": "the step alone, no files",
     "cuaug Loader": "cuaug `Loader`",
@@ -75,7 +79,6 @@ DETECTION_TITLES = {
     "roi_align 1000, float16, channels last": "`roi_align`, float16, channels last",
     "roi_pool 1000, float32, planes": "`roi_pool`, 1,000 regions",
 }
-# Matrix builders, `rotate` with angles on the GPU, and lists of images have changed since this run.
 HOST_TITLES = {
     "torch.relu": "`torch.relu`, for scale",
     "hflip": "`hflip`",
@@ -114,6 +117,10 @@ def markdown(header: list[str], body: list[list[str]], file: Path) -> str:
     return f"{table}\n\n{source(file)}"
 
 
+def with_notes(table: str, notes: list[str]) -> str:
+    return "\n\n".join([table, *(textwrap.fill(note, 120, break_on_hyphens=False) for note in notes)])
+
+
 def source(file: Path) -> str:
     """The sentence that names the file of results and its machine."""
     machine = json.loads(file.read_text())["machine"]
@@ -147,11 +154,25 @@ def warps() -> str:
         "torchvision one draw": "torchvision, one draw",
         "torch": "`grid_sample`",
     }
-    return against_peers(WARPS, WARP_TITLES, peers)
+    table = rows(WARPS, "gpu")
+    differences = {
+        title: table[name]["peers"]["torch"]["difference"]
+        for name, title in WARP_TITLES.items()
+        if "torch" in table[name]["peers"]
+    }
+    notes = [
+        f"{title}: `grid_sample` got coordinates in the images' dtype. Its pixels differ from the float64 reference by "
+        f"{255 * difference:.1f} of 255 levels on average."
+        for title, difference in differences.items()
+        if difference > MAX_DIFFERENCE
+    ]
+    return with_notes(against_peers(WARPS, WARP_TITLES, peers), notes)
 
 
 def loaders() -> str:
-    body = [[row["name"], f"{row['images_per_s']:,.0f}"] for row in rows(LOADERS, "gpu").values()]
+    body = [
+        [LOADER_TITLES.get(name, name), f"{row['images_per_s']:,.0f}"] for name, row in rows(LOADERS, "gpu").items()
+    ]
     return markdown(["from files to batches on the GPU", "images per second"], sorted(body, key=_descending), LOADERS)
 
 
@@ -161,7 +182,13 @@ def detection() -> str:
         [title, f"{table[name]['us']:,.0f}", f"{table[name]['peers']['torchvision']['us']:,.0f}"]
         for name, title in DETECTION_TITLES.items()
     ]
-    return markdown(["", "cuaug", "torchvision"], body, DETECTION)
+    notes = [
+        f"{title}: torchvision computes coordinates and weights in float16, cuaug in float32. "
+        f"{alike:.0%} of the values of both results are equal within 2%, or 0.02 for values below 1."
+        for name, title in DETECTION_TITLES.items()
+        if "float16" in name and (alike := table[name]["peers"]["torchvision"]["alike"]) < MIN_AGREEMENT
+    ]
+    return with_notes(markdown(["", "cuaug", "torchvision"], body, DETECTION), notes)
 
 
 def decoding() -> str:
@@ -174,7 +201,7 @@ def decoding() -> str:
 
 
 def host_times() -> str:
-    """The times of the newer of the two installations that compare_host.py measured."""
+    """Host times of one run of host.py."""
     table = rows(HOST_TIMES, "gpu")
     body = [
         [title, f"{table[name]['host_us']:,.1f}", f"{table[name]['ratio']:.1f}"] for name, title in HOST_TITLES.items()

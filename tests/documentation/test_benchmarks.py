@@ -1,38 +1,20 @@
 """The benchmark scripts run, check the results that they time, and report."""
 
 import argparse
-import importlib
 import itertools
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 import torch
+from helpers.benchmark_scripts import BENCHMARKS, report_of, run
 
 import cuaug
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-
-
-def run(*command, **options):
-    """The finished process of a command of Python."""
-    command = [sys.executable, *command]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **options)
-
-
-def report_of(script, folder, *arguments):
-    """The report that a script writes in a quick run, which must succeed."""
-    path = folder / "results.json"
-    process = run(str(BENCHMARKS / script), "--quick", "--json", str(path), *arguments)
-    assert process.returncode == 0, process.stdout + process.stderr
-    return json.loads(path.read_text())
 
 
 @pytest.mark.slow
@@ -66,13 +48,6 @@ def test_benchmark_warp_no_row_fails():
     assert process.returncode == 1
     assert "warp on" in process.stdout
     assert "Traceback" not in process.stderr
-
-
-@pytest.fixture
-def load(monkeypatch):
-    """Imports a module of benchmarks/."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    return importlib.import_module
 
 
 @pytest.fixture
@@ -225,6 +200,48 @@ def test_benchmark_detection_gpu_table_has_host_times(load, cpu_as_gpu, monkeypa
     assert printed == [["boxes", "us", "host", "us"], ["roi", "100", "8.00"], ["nms", detection.number(nms["us"]), "-"]]
 
 
+def test_benchmark_detection_fails_if_results_differ(load, monkeypatch, capsys):
+    """A result in float16 is compared with the peer's in float32, if there is one."""
+    detection = load("detection")
+    right, wrong = (lambda value=value: torch.full((3,), value) for value in (1.0, 2.0))
+    row = detection.Row("roi_align, float16", right, wrong)
+    monkeypatch.setattr(sys, "argv", ["detection.py", "--cpu", "--quick"])
+    monkeypatch.setattr(detection, "rows", lambda device, options: [row])
+    assert detection.main() == 1
+    assert "FAILED: roi_align, float16 differs from the peer" in capsys.readouterr().out
+    monkeypatch.setattr(detection, "rows", lambda device, options: [row._replace(float32_peer=right)])
+    assert detection.main() == 0
+    assert "0.0% of the values are the peer's in float16, 100.0% in float32" in capsys.readouterr().out
+
+
+def test_benchmark_warp_notes_peers_with_other_pixels(load):
+    peers = {"a": {"difference": 0.004}, "b": {"difference": None}, "c": {"difference": 0.02}}
+    (note,) = load("warp").difference_notes([{"name": "hflip u8", "peers": peers}])
+    assert note.startswith("c, hflip u8: its pixels differ from the reference by 0.020")
+
+
+def test_benchmark_warp_torch_has_the_pixels_of_the_reference(load):
+    """With coordinates in half precision, pixels would be 0.01 off."""
+    correct, rows, torch_peers, work = (load(name) for name in ("correct", "rows", "torch_peers", "work"))
+    warp = work.Work(rows.row("warp_affine", "float16", shape=(1, 3, 224, 224)), "cpu")
+    peer = torch_peers.torch(warp)
+    assert correct.difference(warp, peer.sample(peer.run(0), 0)) < 0.001
+
+
+def test_benchmark_results_are_written_without_git_and_beside_others(load, monkeypatch, tmp_path):
+    report = load("report")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(report, "HERE", tmp_path)
+    results = report.document({"cpu": {"device": "A CPU"}}, "host")
+    assert results["commit"] is None
+    paths = []
+    for _ in range(3):
+        paths.append(report.default_path(results))
+        report.write(results, paths[-1])
+    name = f"{results['date'][:10]}-a-cpu-host"
+    assert [path.name for path in paths] == [f"{name}.json", f"{name}-2.json", f"{name}-3.json"]
+
+
 def test_benchmark_host_times_calls_on_both_devices(load, cpu_as_gpu, monkeypatch, tmp_path):
     host, path = load("host"), tmp_path / "results.json"
     batch_calls = host.batch_calls
@@ -242,69 +259,12 @@ def test_benchmark_host_times_calls_on_both_devices(load, cpu_as_gpu, monkeypatc
         first += len(names)
 
 
-def test_benchmark_compare_host_has_the_calls_of_the_tables(load, monkeypatch):
-    compare_host, host_calls = load("compare_host"), load("host_calls")
-    images = host_calls.Images(2)
-    monkeypatch.setattr(host_calls, "Images", lambda count: images)
-    threads = torch.get_num_threads()
-    try:
-        calls, warm_up = compare_host.calls_of("cpu")
-    finally:
-        torch.set_num_threads(threads)
-        cuaug.set_num_threads(0)
-    assert warm_up == 4
-    names = [name if library == host_calls.TORCH else f"{name}, NumPy"
-             for name, libraries in host_calls.single_image_calls(images).items() for library in libraries]  # fmt: skip
-    assert list(calls) == [host_calls.RELU, *names]
-    for name, call in calls.items():
-        result = call()
-        image = result["image"] if isinstance(result, dict) else result
-        assert isinstance(image, np.ndarray) == name.endswith("NumPy"), name
-    assert set(host_calls.function_calls(None, None, None)) <= set(host_calls.batch_calls("cpu")) & set(calls)
-    assert host_calls.batch_calls("cpu")["box_iou"]().shape == (64, 64)
-    row = {"name": "hflip", "ratios": [0.5, 0.6], "before_us": 10.0, "after_us": 5.0}
-    assert compare_host.as_row("hflip", [[0.5, 10.0, 5.0], [0.6, 10.0, 6.0]]) == row
-
-
 @pytest.mark.slow
 def test_benchmark_transforms_times_and_writes(tmp_path):
     report = report_of("transforms.py", tmp_path, "--cpu", "--no-peers", "--only", "augment")
     rows = report["tables"]["cpu"]["rows"]
     assert {row["name"].partition(",")[0] for row in rows} == {"randaugment", "trivialaugment"}
     assert all(row["us"] > 0 for row in rows)
-
-
-@pytest.mark.slow
-def test_benchmark_single_images_times_and_writes(tmp_path):
-    rows = report_of("single_images.py", tmp_path, "--no-peers")["tables"]["cpu"]["rows"]
-    names = {row["name"] for row in rows}
-    assert {"hflip", "warp_affine, host matrix", "ImageNet recipe, images of 500 sizes"} <= names
-    assert all(us > 0 for row in rows for us in (row["us"], *row["peers"].values()))
-
-
-def test_benchmark_single_images_peers_have_rows_of_cuaug(load, monkeypatch):
-    single_images, host_calls = load("single_images"), load("host_calls")
-    monkeypatch.setitem(sys.modules, "torchvision", MagicMock())
-    monkeypatch.setitem(sys.modules, "torchvision.transforms", MagicMock())
-    monkeypatch.setitem(sys.modules, "albumentations", MagicMock())
-    images = host_calls.Images(2)
-    rows = single_images.torchvision_calls(images), single_images.albumentations_calls(images)
-    assert [len(peer) for peer in rows] == [21, 4]
-    assert set(rows[0]) | set(rows[1]) <= set(host_calls.single_image_calls(images))
-    functions = {*host_calls.function_calls(None, None, None), *host_calls.photograph_sizes(1, 1)}
-    assert set(single_images.RECIPES) == set(rows[0]) - functions
-
-
-def test_benchmark_single_images_reports_wrong_results(load):
-    single_images = load("single_images")
-    image = torch.zeros(3, 8, 8, dtype=torch.uint8)
-    right = {"torchvision v2": lambda: image, "cuaug, torch": lambda: image + 1}
-    wrong = right | {"cuaug, torch": lambda: image + 2}
-    assert single_images.check({"hflip": right}) == []
-    assert single_images.check({"hflip": wrong}) == ["hflip differs from torchvision's by up to 2.0"]
-    assert len(single_images.check({"hflip": right | {"cuaug, torch": lambda: image[:, :4]}})) == 1
-    floats = {"torchvision v2": lambda: image / 255, "cuaug, torch": lambda: image / 255 + float("nan")}
-    assert single_images.check({"normalize": floats}) == ["normalize differs from torchvision's by up to nan"]
 
 
 @pytest.mark.slow
@@ -315,36 +275,3 @@ def test_benchmark_detection_times_and_writes(tmp_path):
     pooling = ["roi_align 50, planes", "roi_align 50, channels last"]
     assert [row["name"] for row in rows] == suppression + overlaps + pooling
     assert all(row["us"] > 0 for row in rows)
-
-
-@pytest.mark.slow
-@pytest.mark.jpeg
-def test_benchmark_loader_times_and_writes(tmp_path):
-    rows = report_of("loader.py", tmp_path, "--cpu")["tables"]["cpu"]["rows"]
-    assert rows[0]["name"] == "cuaug"
-    assert any(row["name"].startswith("DataLoader") for row in rows)
-    assert all(row["images_per_s"] > 0 and row["processor_us"] > 0 for row in rows)
-
-
-@pytest.mark.slow
-@pytest.mark.jpeg
-def test_benchmark_training_trains_with_every_loader(tmp_path):
-    pytest.importorskip("torch")
-    counts = sorted({len(os.sched_getaffinity(0)), 1}, reverse=True)
-    tables = report_of("training.py", tmp_path, "--cpus", *map(str, counts))["tables"]
-    assert list(tables) == [f"training, {count} processors" for count in counts]
-    assert [table["cpus"] for table in tables.values()] == counts
-    for table in tables.values():
-        names = [row["name"] for row in table["rows"]]
-        assert names[:2] == ["the step alone", "cuaug Loader"]
-        assert "DataLoader, cuaug in Collate" in names
-        assert all(row["images_per_s"] > 0 for row in table["rows"])
-
-
-@pytest.mark.slow
-@pytest.mark.jpeg
-def test_benchmark_decode_compares_results_and_writes_times(tmp_path):
-    rows = report_of("decode.py", tmp_path)["tables"]["cpu"]["rows"]
-    assert {row["name"] for row in rows} == {"whole", "crop 256x256", "half the size"}
-    assert all(row["images_per_s"] > 0 and row["cpu_us"] > 0 for row in rows)
-    assert all({"cv2", "Pillow"} <= set(row["peers"]) for row in rows if row["name"] != "half the size")
