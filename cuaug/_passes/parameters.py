@@ -321,6 +321,8 @@ def fill(value: Any, images: ImageBatch) -> Fill:
 
 
 def _check_label_fill(value: float | np.ndarray, dtype: str) -> None:
-    """Refuses NaN and values out of range, as labels are stored without the clamping that images get (dtype.cuh)."""
+    """Refuses fractions, NaN and values out of range: a label that is rounded or clamped is another class."""
     if dtype in LABEL_LIMITS:
         _check.in_range(f"fill of {dtype} images", value, *LABEL_LIMITS[dtype])
+        if type(value) is not int and not np.all(value == np.rint(value)):
+            raise ValueError(f"fill of {dtype} images must hold whole numbers, got {value_text(value)}")
