@@ -112,18 +112,33 @@ INVALID_CALLS = {
     ),
     "infinite ratios": (lambda: T.RandomErasing(1.0, ratio=(1e-320, 1e-310))(IMAGES), "from finite numbers"),
     "infinite weights": (lambda: T.RandomChoice([T.Identity()] * 2, [1e308, 1e308])(IMAGES), "from finite numbers"),
-    "an int that no float holds, as score_threshold": (
-        lambda: cuaug.nms(BOXES[0], SCORES[0], 0.5, score_threshold=HUGE),
-        "nms: int too large to convert to float",
-    ),
     **{
-        f"an int that no float holds, as {name}": (
+        f"an int that no float holds, as {name} of {function}": (
             call,
             f"{function}: {name} must be a number that a float holds, got 1000",
         )
         for name, function, call in (
             ("fill", "pad", lambda: cuaug.pad(IMAGES, 1, fill=HUGE)),
             ("sigma", "gaussian_blur", lambda: cuaug.gaussian_blur(IMAGES, 3, HUGE)),
+            ("angle", "rotate", lambda: cuaug.rotate(IMAGES, HUGE)),
+            ("lam", "mixup", lambda: cuaug.mixup(IMAGES, HUGE)),
+            ("top and left", "crop", lambda: cuaug.crop(IMAGES, HUGE, 0, 5, 5)),
+            ("score_threshold", "nms", lambda: cuaug.nms(BOXES[0], SCORES[0], 0.5, score_threshold=HUGE)),
+            ("iou_threshold", "nms", lambda: cuaug.nms(BOXES[0], SCORES[0], HUGE)),
+            ("sigma", "soft_nms", lambda: cuaug.soft_nms(BOXES[0], SCORES[0], sigma=HUGE)),
+            ("spatial_scale", "roi_align", lambda: cuaug.roi_align(FEATURES, REGIONS, 2, HUGE)),
+            ("min_size", "remove_small_boxes", lambda: cuaug.remove_small_boxes(BOXES[0], HUGE)),
+        )
+    },
+    **{
+        f"ints that no float holds, as {name} of {function}": (
+            call,
+            f"{function}: {name} must be numbers that a float holds, got ",
+        )
+        for name, function, call in (
+            ("fill", "pad", lambda: cuaug.pad(IMAGES, 1, fill=[1, HUGE, 1])),
+            ("angle", "rotate", lambda: cuaug.rotate(IMAGES, [0, HUGE])),
+            ("sigma", "gaussian_blur", lambda: cuaug.gaussian_blur(IMAGES, 3, (1.0, HUGE))),
         )
     },
     "an int that no float holds, as degrees": (
