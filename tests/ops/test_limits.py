@@ -1,6 +1,6 @@
 """Limits that kernels and loops rely on, in every public function; `test_native_limits.py` has the extension's.
 
-A value beyond a limit raises a ValueError with the function and the limit; the limit itself is accepted.
+A value beyond a limit raises a ValueError with the function and the limit; a limit that is cheap to reach is accepted.
 """
 
 import numpy as np
@@ -151,6 +151,24 @@ INVALID_CALLS = {
 def repeated(*shape):
     """An image of this shape whose memory is one byte."""
     return np.broadcast_to(np.uint8(0), shape)
+
+
+CALLS_AT_LIMITS = {
+    "branches": lambda: T.AugMix(mixture_width=8),
+    "ops of a pass": lambda: T.Compose([T.RandomInvert()] * 128)(IMAGES),
+    "parameters of an op": lambda: T.PixelOp(
+        "Many", "px + " + "+".join(f"p{i}" for i in range(30)), **{f"p{i}": 1 for i in range(30)}
+    ),
+    "a cell": lambda: T.RandomMask(size=1),
+    "a large cell": lambda: transform_from_dict("RandomMask", size=2**30 - 1),
+    "a large grid": lambda: T.RandomMask(kind="grid", size=2**30 - 1),
+    "levels": lambda: cuaug.roi_align([FEATURES] * 8, REGIONS, 2, [0.5**i for i in range(8)]),
+}
+
+
+@pytest.mark.parametrize("name", CALLS_AT_LIMITS)
+def test_functions_accept_their_limits(name):
+    CALLS_AT_LIMITS[name]()
 
 
 @pytest.mark.parametrize("name", INVALID_CALLS)

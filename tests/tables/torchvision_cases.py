@@ -15,6 +15,7 @@ from helpers.compare import EXACT, Tolerance
 from tables.functional_calls import LEVEL, NEAREST, SIZE, WARPED_LEVEL
 
 FLOAT = Tolerance(absolute=2e-5, reason="float32, in another order, through HSV")
+DIVISION = Tolerance(absolute=1e-7, reason="one division in float32")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,7 +185,7 @@ CASES = [
     *(case("RandomEqualize", p=p) for p in (0.0, 1.0)),
     *(case("Normalize", [0.5, 0.4, 0.3], std, dtype="float32", image=FLOAT)
       for std in ([0.2, 0.3, 0.25], [1.0, 2.0, 0.5])),
-    *(case("ToDtype", dtype, scale=True, image=FLOAT) for dtype in ("float32", "float64")),
-    case("ToDtype", "float32", image=FLOAT),
+    *(case("ToDtype", dtype, scale=True, image=DIVISION) for dtype in ("float32", "float64")),
+    case("ToDtype", "float32"),
     case("Identity"),
 ]  # fmt: skip
