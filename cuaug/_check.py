@@ -17,7 +17,7 @@ from typing import Any, ParamSpec, TypeVar, get_args
 import numpy as np
 
 from . import _missing_names, _option_names
-from ._integers import has_positions, integer_value
+from ._integers import float_value, has_positions, integer_value
 from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES, MAX_VALUE
 from ._value_text import value_text
 from .typing import InterpolationName, Layout
@@ -150,7 +150,7 @@ def number(parameter: str, value: Any, min_value: float, max_value: float = np.i
         isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating))
     ):
         raise TypeError(f"{parameter} must be a number, got {value_text(value)}")
-    if not min_value <= float(value) <= max_value:
+    if not min_value <= float_value(parameter, value) <= max_value:
         raise ValueError(_out_of_range(parameter, value, min_value, max_value))
 
 

@@ -29,6 +29,14 @@ def integer_hint(value: Any) -> str:
     return f": pass {int(value)}" if isinstance(value, (float, np.floating)) and float(value).is_integer() else ""
 
 
+def float_value(parameter: str, value: Any) -> float:
+    """A number as a float."""
+    try:
+        return float(value)
+    except OverflowError:  # an int
+        raise ValueError(f"{parameter} must be a number that a float holds, got {value_text(value)}") from None
+
+
 def is_one_number(value: Any) -> bool:
     """Whether the value has no entries, as lists and arrays with axes have. It need not be a number: None has none."""
     return getattr(value, "shape", None) == () or not hasattr(value, "__len__")

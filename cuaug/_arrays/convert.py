@@ -101,7 +101,11 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
             return values.astype(np.float32)
         elif dtype is None or _holds_numbers(values):
             return np.asarray(values, dtype=dtype)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:  # an int
+        if dtype in (np.float32, np.float64):
+            numbers = "a number" if isinstance(value, int) else "numbers"
+            raise ValueError(f"{parameter} must be {numbers} that a float holds, got {value_text(value)}") from None
+    except (TypeError, ValueError):
         pass
     if complex_dtype is not None:
         raise TypeError(f"{parameter} must hold real numbers, got {complex_dtype}")

@@ -12,7 +12,7 @@ from .._arrays.convert import host_array, parameter_column, stack_columns
 from .._arrays.descriptor import ArrayDescriptor, byte_range
 from .._arrays.images import ImageBatch, overlaps
 from .._arrays.registry import result_library
-from .._integers import is_one_number
+from .._integers import float_value, is_one_number
 from .._matrices.builders import NUMBER_COLUMNS
 from .._program.dtypes import LABEL_LIMITS
 from .._program.records import MAX_BUILDER_INPUTS, MAX_INLINE_VALUES
@@ -163,17 +163,10 @@ def _lut_shape(parameter: str, shape: tuple[int, ...], samples: int, channels: i
     return leading[0], leading[1]
 
 
-def _as_float(parameter: str, value: float) -> float:
-    try:
-        return float(value)
-    except OverflowError:  # an int
-        raise ValueError(f"{parameter} must be a number that a float holds, got {value_text(value)}") from None
-
-
 def xy_pairs(parameter: str, value: Any, images: ImageBatch) -> SampleParameters:
     """A number, (x, y) as a list or tuple, one number per sample [N], or (x, y) per sample [N, 2]."""
     if type(value) in (int, float):
-        return SampleParameters(NULL_ARRAY, (_as_float(parameter, value),) * 2)
+        return SampleParameters(NULL_ARRAY, (float_value(parameter, value),) * 2)
     if isinstance(value, (list, tuple)) and len(value) == 2 and all(map(is_one_number, value)):
         return SampleParameters(NULL_ARRAY, (float(value[0]), float(value[1])))
     descriptor = on_images_device(float_array(parameter, value, images), images)
@@ -297,7 +290,7 @@ def fill(value: Any, images: ImageBatch) -> Fill:
         return Fill(NULL_ARRAY, (0.0, 0.0, 0.0, 0.0))
     if type(value) in (int, float):
         _check_label_fill(value, images.dtype)
-        return Fill(NULL_ARRAY, (_as_float("fill", value),) * 4)
+        return Fill(NULL_ARRAY, (float_value("fill", value),) * 4)
     if convert.is_host(value):
         values = host_array("fill", value)
         if values.ndim == 0 or values.size == 1:
@@ -321,6 +314,8 @@ def fill(value: Any, images: ImageBatch) -> Fill:
 
 
 def _check_label_fill(value: float | np.ndarray, dtype: str) -> None:
-    """Refuses NaN and values out of range, as labels are stored without the clamping that images get (dtype.cuh)."""
+    """Refuses fractions, NaN and values out of range: a label that is rounded or clamped is another class."""
     if dtype in LABEL_LIMITS:
         _check.in_range(f"fill of {dtype} images", value, *LABEL_LIMITS[dtype])
+        if type(value) is not int and not np.all(value == np.rint(value)):
+            raise ValueError(f"fill of {dtype} images must hold whole numbers, got {value_text(value)}")

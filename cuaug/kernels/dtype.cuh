@@ -135,7 +135,7 @@ inline R to_compute(T value) {
 }
 
 // Integer pixels are rounded half to even and clamped; a NaN becomes 0. For unsigned types clamp_nan_to_low makes it 0,
-// their lower bound. The fill of int32 and int64 labels is truncated.
+// their lower bound. The fill of int32 and int64 labels is rounded, but not clamped.
 template <class T, class R>
 inline T saturate_cast(R value) {
     if constexpr (is_same_v<T, float16>)
@@ -145,7 +145,7 @@ inline T saturate_cast(R value) {
     else if constexpr (is_same_v<T, float32> || is_same_v<T, float64>)
         return static_cast<T>(value);
     else if constexpr (is_same_v<T, int32> || is_same_v<T, int64>)
-        return static_cast<T>(value);
+        return static_cast<T>(rint(value));
     else if (IntegerLimits<T>::low < 0.0f && value != value)
         return T(0);
     else

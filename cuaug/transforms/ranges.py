@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _check
 from .._fusion.fill import FillByKind
-from .._integers import python_value
+from .._integers import float_value, python_value
 from .._value_text import value_text
 from ..typing import PerChannel
 from .by_type import values_by_kind
@@ -19,11 +19,8 @@ _MAX_LABEL = 1 << 53  # the largest integer below which float64, the type of a f
 
 def number(name: str, value: Any, minimum: float = -math.inf, maximum: float = math.inf) -> float:
     value = python_value(value)
-    try:
-        is_finite = not isinstance(value, bool) and isinstance(value, (int, float)) and math.isfinite(value)
-    except OverflowError:  # an int
-        raise ValueError(f"{name} must be a number that a float holds, got {value_text(value)}") from None
-    if not is_finite:
+    is_number = not isinstance(value, bool) and isinstance(value, (int, float))
+    if not (is_number and math.isfinite(float_value(name, value))):
         raise TypeError(f"{name} must be a finite number, got {value_text(value)}")
     if not minimum <= value <= maximum:
         raise ValueError(f"{name} must be {_between(minimum, maximum)}, got {value_text(value)}")

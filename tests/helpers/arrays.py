@@ -78,6 +78,10 @@ def zeros(*shape):
     return np.zeros(shape, np.float32)
 
 
+def narrower_dtype(value):
+    return {"float64": "float32", "int64": "int32"}.get(str(value.dtype))
+
+
 def put(array, backend=NUMPY, dtype=None):
     """The same values in another library, on another device; a contiguous copy."""
     library, device = backend

@@ -10,7 +10,7 @@ class FakeTimeline:
 
     def __init__(self):
         self.host = self.device_end = 0.0
-        self.fills = self.max_fills = 0  # since the last event; between two events
+        self.fills = self.max_fills = 0  # fills since the last event; the most between two events
 
     def clock(self):
         """In place of `time.perf_counter`."""

@@ -17,7 +17,7 @@ from helpers.arrays import (
     put,
     seeded,
 )
-from helpers.compare import Tolerance, assert_equal, to_numpy
+from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.jpeg import random_part
 from helpers.laws import BATCH, check, run
 from helpers.transforms import changed_samples
@@ -104,18 +104,19 @@ def test_op_batch_equals_samples_and_input_is_unchanged(row, backend):
 
 
 @every_backend
-@every_row
+@pytest.mark.parametrize("row", [row for row in ROWS if row.parameters()], ids=str)
 def test_op_parameters_from_any_library(row, backend):
     batch, parameters = images(backend), row.parameters(BATCH)
     expected = run(row, batch, parameters)
     one_level = Tolerance(absolute=1, exact=0.98, reason="parameters in float32 may move what is nearly a tie")
-    for convert in (
-        lambda v: v.tolist(),
-        lambda v: put(v, ("torch", "cpu")),
-        lambda v: put(v.astype(np.float32), backend),
+    same_numbers = EXACT if backend[1] == "cpu" else one_level
+    for convert, tolerance in (
+        (lambda v: v.tolist(), same_numbers),
+        (lambda v: put(v, ("torch", "cpu")), same_numbers),
+        (lambda v: put(v.astype(np.float32), backend), one_level),
     ):
         converted = {k: convert(np.asarray(v)) for k, v in parameters.items()}
-        assert_equal(run(row, batch, converted), expected, tolerance=one_level)
+        assert_equal(run(row, batch, converted), expected, tolerance=tolerance)
 
 
 @every_backend
@@ -244,12 +245,18 @@ def test_jpeg_transform_rejects_quality(quality):
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
 def test_gaussian_blur_tiles_fit_shared_memory(dtype):
-    """So that every kernel size launches without opting in to more than 48 KiB of shared memory."""
+    """So that every kernel size launches without opting in to more than 48 KiB of shared memory.
+
+    16 of the bytes are for the static array `reach` of the kernel.
+    """
     from cuaug._passes import blur_tiles
 
     max_channels = 1 if dtype == "float64" else 4  # channels that one tile holds
     for channels, x, y in itertools.product(range(1, max_channels + 1), range(1, 128, 2), range(1, 128, 2)):
-        assert blur_tiles.blur_tile.__wrapped__(dtype, channels, 1000, 1000, x, y).shared_bytes <= 48 << 10, (x, y)
+        assert blur_tiles.blur_tile.__wrapped__(dtype, channels, 1000, 1000, x, y).shared_bytes <= (48 << 10) - 16, (
+            x,
+            y,
+        )
 
 
 @pytest.mark.parametrize(

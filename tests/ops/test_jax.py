@@ -96,15 +96,20 @@ def test_jax_result_of_detection_is_on_the_device_of_its_input():
 
 
 def test_jax_arguments_on_other_devices_are_moved_to_the_first():
-    ones, halves = on_device(np.ones(4, np.float32), 1, True), on_device(np.full(4, 0.5, np.float32), 0, True)
-    mixed = cuaug.mix_labels(ones[:, None], halves)
+    labels, lam = np.eye(4, dtype=np.float32), np.array([0.25, 0.5, 0.75, 1], np.float32)
+    mixed = cuaug.mix_labels(on_device(labels, 1, True), on_device(lam, 0, True))
     assert mixed.devices() == {cpu(1)}
-    assert_equal(to_numpy(mixed), np.ones((4, 1), np.float32))
-    images, boxes = on_device(VALUES, 1, True), on_device(np.stack([BOXES] * 4), 0, True)
-    image, box = RECIPE(images, boxes=boxes, step=0)
+    assert_equal(to_numpy(mixed), cuaug.mix_labels(labels, lam))
+    images, boxes = on_device(VALUES, 1, True), np.stack([BOXES] * 4)
+    image, box = RECIPE(images, boxes=on_device(boxes, 0, True), step=0)
     assert (image.devices(), box.devices()) == ({cpu(1)}, {cpu(0)})
-    rotated = cuaug.rotate(images, on_device(np.arange(4.0), 0, True))
+    expected_image, expected_box = RECIPE(VALUES, boxes=boxes, step=0)
+    assert_equal(to_numpy(image), expected_image)
+    np.testing.assert_allclose(to_numpy(box), expected_box, atol=1e-5)
+    angles = np.arange(0, 80, 20, dtype=np.float32)
+    rotated = cuaug.rotate(images, on_device(angles, 0, True))
     assert rotated.devices() == {cpu(1)}
+    assert_equal(to_numpy(rotated), cuaug.rotate(VALUES, angles))
 
 
 def test_compose_list_keeps_library_and_device_of_each_image():

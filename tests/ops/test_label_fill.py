@@ -1,4 +1,4 @@
-"""`fill` of label images: a value of the dtype. Labels are stored without clamping, so all others are refused."""
+"""`fill` of label images: a whole number of the dtype's range. Others are refused: a changed label is another class."""
 
 import numpy as np
 import pytest
@@ -35,6 +35,22 @@ def test_pad_fill_of_labels_is_in_their_range(dtype, form):
     for value in (np.nan, np.inf, -np.inf, 1e30, 2.0 * LARGEST[dtype] + 2, 2.0 * SMALLEST[dtype] - 1):
         with pytest.raises(ValueError, match=rule):
             pad(dtype, FORMS[form](value))
+    for value in (0.5, 0.75, *(() if dtype == "bool" else (1.5, -1.5, 2.0**20 + 0.5))):
+        with pytest.raises(ValueError, match=rf"cuaug\.pad: fill of {dtype} images must hold whole numbers, got"):
+            pad(dtype, FORMS[form](value))
+
+
+@pytest.mark.parametrize("dtype", LARGEST)
+def test_functions_refuse_fractions_as_fill_of_labels(dtype):
+    labels = np.ones((2, 4, 5, 1), dtype)
+    for call in (
+        lambda: cuaug.crop(labels, -1, -1, 6, 6, fill=0.5),
+        lambda: cuaug.rotate(labels, 45, fill=0.5),
+        lambda: cuaug.warp_affine(labels, np.eye(2, 3), interpolation="nearest", fill=np.array([[0.5], [1.0]])),
+        lambda: T.Pad(1, fill=0.5)(labels),
+    ):
+        with pytest.raises(ValueError, match=rf"^cuaug\..*: fill of {dtype} images must hold whole numbers, got"):
+            call()
 
 
 def test_pad_fill_of_bool_is_false_or_true():
@@ -47,8 +63,8 @@ def test_pad_fill_of_bool_is_false_or_true():
 
 def test_compose_fill_of_labels_is_in_their_range():
     labels = np.ones((2, 4, 5, 1), np.int32)
-    for fill in (float("nan"), [float("nan")], float("inf"), 1e30):
-        with pytest.raises(ValueError, match=r"cuaug\.transforms\.Compose: fill of int32 images must be in "):
+    for fill in (float("nan"), [float("nan")], float("inf"), 1e30, 0.5):
+        with pytest.raises(ValueError, match=r"cuaug\.transforms\.Compose: fill of int32 images must (be in|hold) "):
             T.Compose([T.Pad(1, fill=fill)])(labels)
     assert T.Compose([T.Pad(1, fill=-100)])(labels)[0, 0, 0, 0] == -100
 

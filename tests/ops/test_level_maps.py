@@ -57,13 +57,24 @@ def test_uint8_op_of_any_width(width):
 
 
 def test_uint8_op_takes_parameters_per_sample():
-    """A sample with a factor of 1 stays as it is; torchvision's range of a policy is beyond all levels."""
+    """A sample with a factor of 1 stays as it is."""
     factors = np.array([0.3, 1.0, 1.9])
     images = noise((3, 50, 60, 3))
     for op in (cuaug.adjust_brightness, cuaug.adjust_gamma):
         expected = [op(image, float(factor)) for image, factor in zip(images, factors, strict=True)]
         assert_equal(op(images, factors), np.stack(expected))
     assert_equal(cuaug.adjust_brightness(images, factors)[1], images[1])
+
+
+def test_uint8_op_of_large_frames_takes_parameters_per_sample():
+    """Frames of 65,536 levels and more are split into tasks: each uses the levels of its sample, and its own rows."""
+    images, factors = noise((2, 3, 211, 303, 3)), np.array([0.6, 1.7])
+    for op in (cuaug.adjust_brightness, cuaug.adjust_gamma):
+        result = op(images, factors, layout="NTHWC")
+        for n, factor in enumerate(factors):
+            table = op(LEVELS, float(factor)).reshape(-1)
+            assert_equal(result[n], table[images[n]])
+            assert_equal(op(images[:, n], factors)[n], table[images[n, n]])
 
 
 def test_uint8_contrast_is_about_the_mean_of_each_image():

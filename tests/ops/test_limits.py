@@ -1,6 +1,6 @@
 """Limits that kernels and loops rely on, in every public function; `test_native_limits.py` has the extension's.
 
-A value beyond a limit raises a ValueError with the function and the limit; the limit itself is accepted.
+A value beyond a limit raises a ValueError with the function and the limit; a limit that is cheap to reach is accepted.
 """
 
 import numpy as np
@@ -112,18 +112,33 @@ INVALID_CALLS = {
     ),
     "infinite ratios": (lambda: T.RandomErasing(1.0, ratio=(1e-320, 1e-310))(IMAGES), "from finite numbers"),
     "infinite weights": (lambda: T.RandomChoice([T.Identity()] * 2, [1e308, 1e308])(IMAGES), "from finite numbers"),
-    "an int that no float holds, as score_threshold": (
-        lambda: cuaug.nms(BOXES[0], SCORES[0], 0.5, score_threshold=HUGE),
-        "nms: int too large to convert to float",
-    ),
     **{
-        f"an int that no float holds, as {name}": (
+        f"an int that no float holds, as {name} of {function}": (
             call,
             f"{function}: {name} must be a number that a float holds, got 1000",
         )
         for name, function, call in (
             ("fill", "pad", lambda: cuaug.pad(IMAGES, 1, fill=HUGE)),
             ("sigma", "gaussian_blur", lambda: cuaug.gaussian_blur(IMAGES, 3, HUGE)),
+            ("angle", "rotate", lambda: cuaug.rotate(IMAGES, HUGE)),
+            ("lam", "mixup", lambda: cuaug.mixup(IMAGES, HUGE)),
+            ("top and left", "crop", lambda: cuaug.crop(IMAGES, HUGE, 0, 5, 5)),
+            ("score_threshold", "nms", lambda: cuaug.nms(BOXES[0], SCORES[0], 0.5, score_threshold=HUGE)),
+            ("iou_threshold", "nms", lambda: cuaug.nms(BOXES[0], SCORES[0], HUGE)),
+            ("sigma", "soft_nms", lambda: cuaug.soft_nms(BOXES[0], SCORES[0], sigma=HUGE)),
+            ("spatial_scale", "roi_align", lambda: cuaug.roi_align(FEATURES, REGIONS, 2, HUGE)),
+            ("min_size", "remove_small_boxes", lambda: cuaug.remove_small_boxes(BOXES[0], HUGE)),
+        )
+    },
+    **{
+        f"ints that no float holds, as {name} of {function}": (
+            call,
+            f"{function}: {name} must be numbers that a float holds, got ",
+        )
+        for name, function, call in (
+            ("fill", "pad", lambda: cuaug.pad(IMAGES, 1, fill=[1, HUGE, 1])),
+            ("angle", "rotate", lambda: cuaug.rotate(IMAGES, [0, HUGE])),
+            ("sigma", "gaussian_blur", lambda: cuaug.gaussian_blur(IMAGES, 3, (1.0, HUGE))),
         )
     },
     "an int that no float holds, as degrees": (
@@ -136,6 +151,24 @@ INVALID_CALLS = {
 def repeated(*shape):
     """An image of this shape whose memory is one byte."""
     return np.broadcast_to(np.uint8(0), shape)
+
+
+CALLS_AT_LIMITS = {
+    "branches": lambda: T.AugMix(mixture_width=8),
+    "ops of a pass": lambda: T.Compose([T.RandomInvert()] * 128)(IMAGES),
+    "parameters of an op": lambda: T.PixelOp(
+        "Many", "px + " + "+".join(f"p{i}" for i in range(30)), **{f"p{i}": 1 for i in range(30)}
+    ),
+    "a cell": lambda: T.RandomMask(size=1),
+    "a large cell": lambda: transform_from_dict("RandomMask", size=2**30 - 1),
+    "a large grid": lambda: T.RandomMask(kind="grid", size=2**30 - 1),
+    "levels": lambda: cuaug.roi_align([FEATURES] * 8, REGIONS, 2, [0.5**i for i in range(8)]),
+}
+
+
+@pytest.mark.parametrize("name", CALLS_AT_LIMITS)
+def test_functions_accept_their_limits(name):
+    CALLS_AT_LIMITS[name]()
 
 
 @pytest.mark.parametrize("name", INVALID_CALLS)

@@ -285,6 +285,7 @@ RAW_STAGED = [
         ),
         *covering(RAW_STAGED_BORDER_FACTORS),
     ]
+    if (layout, channels) != ("Packed", 1)  # images of one channel are planar
 ]
 SMALL_OUTPUT = [
     name.replace(f", cuaug::{layout}>", f", cuaug::SmallOutput<cuaug::{layout}>>")

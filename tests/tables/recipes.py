@@ -8,7 +8,7 @@ from tables.transforms import ROWS
 ALONE = [row.recipe() for row in ROWS if row.alone is not None]
 RECIPES = [*GEOMETRIC_RECIPES, *COLOR_RECIPES, *ALONE]
 BY_NAME = {recipe.name: recipe for recipe in RECIPES}
-# Policies, levels and mixes, of which RECIPES has no rows.
+# Policies, mixes, and recipes of several level ops, of which RECIPES has no rows.
 OTHER_TRANSFORMS = {
     "trivialaugment": [T.TrivialAugmentWide()],
     "randaugment": [T.RandomResizedCrop(48), T.RandAugment(), T.ToDtype("float16", scale=True)],

@@ -15,6 +15,7 @@ from helpers.compare import EXACT, Tolerance
 from tables.functional_calls import LEVEL, NEAREST, SIZE, WARPED_LEVEL
 
 FLOAT = Tolerance(absolute=2e-5, reason="float32, in another order, through HSV")
+DIVISION = Tolerance(absolute=1e-7, reason="one division in float32")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,12 +148,12 @@ CASES = [
     case("RandomResizedCrop", 12, interpolation="nearest-exact", given=box),
     case("RandomResizedCrop", (25, 12), antialias=False, given=box, image=LEVEL),
     *(case("RandomRotation", degrees, given=rotation, image=NEAREST, mask=NEAREST) for degrees in (30, (-5, 40))),
-    *(case("RandomRotation", (d, d), given=rotation, image=NEAREST, mask=NEAREST) for d in (0, 90, 180, -90, 270)),
+    *(case("RandomRotation", (d, d), given=rotation) for d in (0, 90, 180, -90, 270)),
     case("RandomRotation", 40, interpolation="bilinear", fill=None, given=rotation, image=WARPED_LEVEL, mask=NEAREST),
     case("RandomRotation", 40, center=(4, 7), fill=11, given=rotation, image=NEAREST, mask=NEAREST),
     case("RandomRotation", 40, fill=(1, 2, 3), given=rotation, image=NEAREST, mask=NEAREST),
     case("RandomAffine", 25, given=affine, image=NEAREST, mask=NEAREST),
-    case("RandomAffine", 0, translate=(0.2, 0.3), given=affine, image=NEAREST, mask=NEAREST),
+    case("RandomAffine", 0, translate=(0.2, 0.3), given=affine),
     case("RandomAffine", 0, scale=(0.6, 1.7), given=affine, image=NEAREST, mask=NEAREST),
     *(case("RandomAffine", 0, shear=shear, given=affine, image=NEAREST, mask=NEAREST)
       for shear in (12, (-3, 9), (2, 8, -4, 7))),
@@ -184,7 +185,7 @@ CASES = [
     *(case("RandomEqualize", p=p) for p in (0.0, 1.0)),
     *(case("Normalize", [0.5, 0.4, 0.3], std, dtype="float32", image=FLOAT)
       for std in ([0.2, 0.3, 0.25], [1.0, 2.0, 0.5])),
-    *(case("ToDtype", dtype, scale=True, image=FLOAT) for dtype in ("float32", "float64")),
-    case("ToDtype", "float32", image=FLOAT),
+    *(case("ToDtype", dtype, scale=True, image=DIVISION) for dtype in ("float32", "float64")),
+    case("ToDtype", "float32"),
     case("Identity"),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-LIMIT = 2.0**30  # a coordinate beyond it, or not finite, is fill under every border
+LIMIT = 2.0**30  # a coordinate of this size or more, or not finite, is fill under every border
 
 
 def reflect(i, n):
@@ -74,7 +74,7 @@ ANTIALIAS = {
 
 def sample(image, x, y, interpolation="bilinear", border="constant", fill=0):
     """The image at real positions: ``sum_ij k(x - i) k(y - j) image[j, i]``, the kernel's weights summing to 1."""
-    valid = (np.abs(x) <= LIMIT) & (np.abs(y) <= LIMIT)
+    valid = (np.abs(x) < LIMIT) & (np.abs(y) < LIMIT)
     x, y = np.where(valid, x, 0), np.where(valid, y, 0)
     if interpolation == "nearest":
         out = pick(image, np.floor(x + 0.5).astype(int), np.floor(y + 0.5).astype(int), border, fill)

@@ -15,6 +15,8 @@ inline float fmax(float a, float b) { return a > b ? a : b; }
 inline double fmin(double a, double b) { return a < b ? a : b; }
 inline double fmax(double a, double b) { return a > b ? a : b; }
 inline float rintf(float a) { return __builtin_rintf(a); }
+inline float rint(float a) { return __builtin_rintf(a); }
+inline double rint(double a) { return __builtin_rint(a); }
 inline float floor(float a) { return __builtin_floorf(a); }
 inline double floor(double a) { return __builtin_floor(a); }
 inline float ceil(float a) { return __builtin_ceilf(a); }

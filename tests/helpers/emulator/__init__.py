@@ -18,7 +18,6 @@ from cuaug._program import sources
 from helpers.replace import replace_everywhere
 
 EMULATOR = Path(__file__).parent
-MAX_SHARED = 48 << 10  # bytes
 # Hidden symbols: each library has variables of its own. Else all libraries share those of the first, which may be over
 # 2 GB away from another's shared memory: too far for the 32 bits of an address there (cuda.hpp).
 OPTIONS = (
@@ -29,9 +28,9 @@ PROGRAM = """\
 #include "cuda.hpp"
 {text}
 extern "C" __attribute__((visibility("default")))
-const char* launch(const void* record, const unsigned int* grid, int threads) {{
+const char* launch(const void* record, const unsigned int* grid, int threads, int shared_bytes) {{
     using Record = decltype(emulator::record_of(&{name}));
-    return emulator::launch<Record>(&{name}, *static_cast<const Record*>(record), grid, threads);
+    return emulator::launch<Record>(&{name}, *static_cast<const Record*>(record), grid, threads, shared_bytes);
 }}
 """
 
@@ -48,7 +47,8 @@ def patch(monkeypatch, skeletons):
             run_by_loops(plan, image, data, *names)
             return
         assert image.executor is executor.DIRECT, "the emulator runs each call: a call that is recorded has no memory"
-        fault = kernel(plan.kernel, sources.kernel_source(plan.kernel)[0])(data, plan.grid, plan.threads)
+        launch = kernel(plan.kernel, sources.kernel_source(plan.kernel)[0])
+        fault = launch(data, plan.grid, plan.threads, plan.shared_bytes)
         assert not fault, f"{plan.kernel}: {fault}"
         launches.append(plan.skeleton)
 
@@ -58,7 +58,10 @@ def patch(monkeypatch, skeletons):
 
 @functools.cache
 def kernel(name, text):
-    """A function of a record, a grid and the threads of a block; it returns a fault that a GPU would have, or ''."""
+    """A function of a record, a grid, and a block's threads and bytes of dynamic shared memory.
+
+    It returns a fault that a GPU would have, or ''.
+    """
     program = _folder() / f"{len(list(_folder().glob('*.cpp')))}.cpp"
     program.write_text(PROGRAM.format(text=text, name=name))
     library = program.with_suffix(".so")
@@ -69,8 +72,8 @@ def kernel(name, text):
     launch = ctypes.CDLL(str(library)).launch
     launch.restype = ctypes.c_char_p
 
-    def call(record, grid, threads):
-        return (launch(record, (ctypes.c_uint * 3)(*grid), threads) or b"").decode()
+    def call(record, grid, threads, shared_bytes=0):
+        return (launch(record, (ctypes.c_uint * 3)(*grid), threads, shared_bytes) or b"").decode()
 
     return call
 
@@ -101,9 +104,10 @@ def translated(text):
         call = f"ptx_{instruction.replace('.', '_')}({', '.join(operands)})" if instruction else "(void)0"
         out += [text[end : match.start()], call]
         end = close + 1
-    # cuda.hpp defines __shared__ as static, and alignas must stand before static. Dynamic shared memory is static, too.
-    dynamic = r"extern __shared__ (?:__align__\(16\) )?(\w+ \w+)\[\]"
-    text = re.sub(dynamic, rf"alignas(16) static \1[{MAX_SHARED}]", "".join([*out, text[end:]]))
+    # cuda.hpp defines __shared__ as static, and alignas must stand before static. It has an array for dynamic memory.
+    dynamic = r"extern __shared__ (?:__align__\(16\) )?([\w ]+) (\w+)\[\]"
+    pointer = r"\1* const \2 = reinterpret_cast<\1*>(emulator::dynamic_shared)"
+    text = re.sub(dynamic, pointer, "".join([*out, text[end:]]))
     return re.sub(r"__shared__ (alignas\(\d+\))", r"\1 __shared__", text)
 
 

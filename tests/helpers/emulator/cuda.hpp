@@ -3,8 +3,9 @@
 // CUDA on a CPU, as far as the kernels of cuaug/kernels use it, for tests. Blocks run one after the other. Each thread
 // is a fiber that runs until it waits for others. Two errors that a GPU may hide are faults: threads that wait for
 // each other at different barriers or shuffles, and an asynchronous copy that nothing waits for. Copied bytes are 0xa5
-// until the wait. An access to a misaligned address, which a CPU allows, is a fault, too. A program that __init__.py
-// writes includes this file before the kernel's text.
+// until the wait. Two that a CPU allows are faults, too: an access to a misaligned address, and a write to dynamic
+// shared memory beyond the bytes of the launch. A program that __init__.py writes includes this file before the
+// kernel's text.
 
 #include <ucontext.h>
 
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -51,14 +53,17 @@ struct Thread {
     std::vector<Copy> copies;
 };
 
-constexpr int warp_size = 32, stack_bytes = 128 << 10;
+constexpr int warp_size = 32, stack_bytes = 128 << 10, max_shared_bytes = 48 << 10;
 
 inline ucontext_t scheduler;
 inline std::vector<Thread> threads;
 inline Thread* current;
 inline uint3 block, grid_size;
 inline unsigned long long exchanged[1024];  // by each thread of a block: its value in the last shuffle
-inline char misaligned[256];                // where the launch has accessed a misaligned address; empty: nowhere
+// The bytes of the launch, which no block initialises, and a guard behind them: all are 0xff, part of a NaN, before a
+// block runs.
+alignas(16) inline unsigned char dynamic_shared[max_shared_bytes + (16 << 10)];
+inline char misaligned[256];  // where the launch has accessed a misaligned address; empty: nowhere
 
 inline void wait(State state) {
     current->state = state;
@@ -129,7 +134,8 @@ inline void enter(unsigned int high, unsigned int low) {
 
 template <class Record>
 inline const char* launch(void (*kernel)(std::type_identity_t<Record>), const Record& record, const unsigned int* grid,
-                          int count) {
+                          int count, int shared_bytes) {
+    if (shared_bytes > max_shared_bytes) return "more than 48 KiB of shared memory";
     const Call<Record> call = {kernel, &record};
     const auto address = reinterpret_cast<unsigned long>(&call);
     threads.resize(count);
@@ -138,6 +144,7 @@ inline const char* launch(void (*kernel)(std::type_identity_t<Record>), const Re
     for (block.z = 0; block.z < grid[2]; ++block.z)
         for (block.y = 0; block.y < grid[1]; ++block.y)
             for (block.x = 0; block.x < grid[0]; ++block.x) {
+                memset(dynamic_shared, 0xff, sizeof(dynamic_shared));
                 for (int i = 0; i < count; ++i) {
                     Thread& thread = threads[i];
                     if (!thread.stack) thread.stack.reset(new char[stack_bytes]);
@@ -152,6 +159,9 @@ inline const char* launch(void (*kernel)(std::type_identity_t<Record>), const Re
                                 static_cast<unsigned int>(address >> 32), static_cast<unsigned int>(address));
                 }
                 if (const char* fault = run_block()) return fault;
+                if (!std::all_of(dynamic_shared + shared_bytes, std::end(dynamic_shared),
+                                 [](int b) { return b == 0xff; }))
+                    return "a write beyond the dynamic shared memory";
             }
     return nullptr;
 }
