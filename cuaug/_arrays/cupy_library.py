@@ -48,8 +48,9 @@ class CuPyLibrary:
             return int(cupy_import.cupy().cuda.get_current_stream().ptr)
 
     def from_numpy(self, values: np.ndarray, device: int) -> Any:
+        # Memory that NumPy has not allocated may be pinned. CuPy reads such memory later, when it may have changed.
         with devices.use_device(device):
-            return cupy_import.cupy().asarray(values)
+            return cupy_import.cupy().asarray(values if values.flags.owndata else values.copy())
 
     def namespace(self) -> ModuleType:
         return cupy_import.cupy()

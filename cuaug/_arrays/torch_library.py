@@ -134,7 +134,7 @@ class TorchLibrary:
         return source.to(device=like.device, dtype=self.dtypes[dtype], non_blocking=not like.is_cpu)
 
     def _pageable(self, tensor: Any) -> Any:
-        """A host tensor from which a copy to a GPU need not be waited for.
+        """The tensor, or a copy if it may be pinned: the caller may change it as soon as a copy to a GPU has returned.
 
         CUDA reads pageable memory before the copy returns, but pinned memory later, when the caller may have changed or
         freed it. A CUDA graph reads pinned memory at each replay, and cannot copy from pageable memory.

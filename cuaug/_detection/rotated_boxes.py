@@ -88,10 +88,8 @@ def _divisors(vectors: Any) -> Any:
 
 def _lengths(vectors: Any) -> Any:
     """The lengths of vectors. The gradient of a length of 0 is 0. [..., 2] to [..., 1]"""
-    xp, is_zero = namespace(vectors), (vectors == 0).all(-1)
-    lengths = xp.hypot(
-        xp.where(is_zero, 1.0, vectors[..., 0]), vectors[..., 1]
-    )  # hypot(0, 0) has a NaN as its gradient
+    xp, is_zero = namespace(vectors), (vectors == 0).all(-1)  # hypot(0, 0) has a NaN as its gradient
+    lengths = xp.hypot(xp.where(is_zero, 1.0, vectors[..., 0]), vectors[..., 1])
     return xp.where(is_zero, 0.0, lengths)[..., None]
 
 

@@ -98,7 +98,7 @@ class RaggedPrefixes:
         if prefix is None:
             return None
         key = images.dtype, images.channels, prefix.batch_key
-        if key not in self._are_one_pass:  # planning takes as long as writing the recipe
+        if key not in self._are_one_pass:  # prefixes with equal keys have equal passes, whose planning takes long
             passes = plan_passes(recipe, images.dtype, images.size, images.channels)
             self._are_one_pass[key] = len(passes) == 1
         for size in (recipe.size, *(op.size for op in recipe.ops if isinstance(op, Resize))):

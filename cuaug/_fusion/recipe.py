@@ -52,7 +52,7 @@ class Recipe:
     _gates: tuple[Gate, ...] = ()
     _min_size: tuple[int, int] = (0, 0)  # the smallest canvas that holds samples whose gate is closed
     _counter: int = 0  # Philox counter of the transform's next draw
-    _gated_dtype: str = ""  # that of samples whose gate is closed
+    _gated_dtype: str = ""  # of the images where the innermost gate began: samples whose gate is closed come back to it
     _last_changed: dict[str, str] = field(default_factory=dict)  # names of transforms, by property of the images
     _transform_count: int = 0
     _argument_count: int = 0
@@ -147,7 +147,8 @@ class Recipe:
         """Draws and ops that are appended inside apply only to samples whose `column` holds `value`.
 
         The size and the dtype must be the same at the end. Inside, the size may grow and shrink again, and the dtype
-        may become a wider one; the channels must not change. All samples take these changes, so they must lose nothing.
+        may become a wider one; the channels must not change. Both change for all samples, so the changes must lose
+        nothing.
         """
         outer_gates, outer_min_size, outer_dtype = self._gates, self._min_size, self._gated_dtype
         self._gates, self._min_size = (*outer_gates, Gate(column, value)), self.size
@@ -172,7 +173,8 @@ class Recipe:
         self.add(Pointwise(functor, columns, **options))
 
     def add_cast(self, dtype: str, scale: bool) -> None:
-        if self._gates and not (scale and _holds(dtype, self._gated_dtype)):
+        keeps_range = scale or MAX_VALUE.get(dtype) == MAX_VALUE.get(self.dtype)
+        if self._gates and dtype != self.dtype and not (keeps_range and _holds(dtype, self._gated_dtype)):
             raise ValueError(_some_samples_only("dtype", self.dtype, dtype))
         self.dtype, self._last_changed["dtype"] = dtype, self.name
         self.ops.append(Cast(dtype, scale))
@@ -275,7 +277,9 @@ class Recipe:
 
 def _holds(dtype: str, other: str) -> bool:
     """Whether numbers of `other` that are scaled to `dtype`, and back, stay as they are."""
-    return dtype == other or dtype == "float64" or (dtype == "float32" and other != "float64")
+    if dtype == "float32":
+        return other != "float64"
+    return dtype in (other, "float64") or (other == "uint8" and dtype in ("uint16", "float16"))
 
 
 def _some_samples_only(name: str, old: Any, new: Any) -> str:

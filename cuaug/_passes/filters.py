@@ -62,7 +62,8 @@ def _blur_config(
     # kernels/passes/gaussian_blur.cu counts the elements of a packed row, and of the last tile, in 32 bits.
     tile_end = images.size[1] + blur_tiles.MAX_TILE_WIDTH + MAX_TAPS
     if is_packed and images.device >= 0 and images.channels * tile_end >= 1 << 31:
-        raise ValueError(f"rows must have fewer than 2**31 numbers, got {images.size[1]} pixels of {images.channels}")
+        got = f"{images.size[1]} pixels of {images.channels} channels"
+        raise ValueError(f"rows must have fewer than 2**31 numbers, those beside the last tile included, got {got}")
     tile = blur_tiles.blur_tile(images.dtype, images.channels if is_packed else 1, *images.size, *kernel_size)
     return kernel_config("gaussian_blur", names, *axes, tile), (tile.width, tile.height)
 

@@ -303,24 +303,36 @@ MATRICES = np.random.default_rng(3).uniform(-0.3, 0.3, (SHAPE[0], 2, 3)) + np.ey
 MAPS = np.random.default_rng(4).uniform(0, 20, (2, SHAPE[0], 24, 24))
 
 
+@pytest.mark.parametrize("backend", [TORCH, CUPY], ids=["torch", "cupy"])
 @pytest.mark.parametrize(
     ("call", "values"),
     [
         (lambda batch, value: cuaug.warp_affine(batch, value), MATRICES),
-        (lambda batch, value: cuaug.transform_points(torch.ones(SHAPE[0], 5, 2, device="cuda"), value), MATRICES),
         (lambda batch, value: cuaug.remap(batch, value[0], value[1]), MAPS),
         (lambda batch, value: cuaug.adjust_brightness(batch, value), np.linspace(0.5, 1.5, SHAPE[0])),
         (lambda batch, value: cuaug.lut(batch, value), np.tile(np.arange(256.0)[::-1], (SHAPE[0], 1, 1))),
         (lambda batch, value: cuaug.warp_affine(batch, np.eye(2, 3), fill=value), np.full((SHAPE[0], 3), 9.0)),
     ],
-    ids=["warp_affine", "transform_points", "remap", "adjust_brightness", "lut", "fill"],
+    ids=["warp_affine", "remap", "adjust_brightness", "lut", "fill"],
 )
-def test_pinned_parameters_may_change_after_the_call(call, values):
-    """A copy from pinned memory reads it when the stream gets there, which is after the call has returned."""
-    batch, value = images(TORCH), torch.tensor(values).pin_memory()
+def test_pinned_parameters_may_change_after_the_call(call, values, backend):
+    """A copy from pinned memory reads it when the stream gets there, which is after the call has returned.
+
+    The current stream of torch and that of CuPy is the default stream.
+    """
+    batch, value = images(backend), torch.tensor(values).pin_memory()
     expected = to_numpy(call(batch, torch.tensor(values)))
     torch.cuda.synchronize()
     busy(50)
     result = call(batch, value)
+    value.zero_()
+    assert_equal(to_numpy(result), expected)
+
+
+def test_pinned_matrix_may_change_after_transform_points():
+    points, value = torch.ones(SHAPE[0], 5, 2, device="cuda"), torch.tensor(MATRICES).pin_memory()
+    expected = to_numpy(cuaug.transform_points(points, torch.tensor(MATRICES)))
+    busy(50)
+    result = cuaug.transform_points(points, value)
     value.zero_()
     assert_equal(to_numpy(result), expected)

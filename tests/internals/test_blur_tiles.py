@@ -18,5 +18,5 @@ def test_gaussian_blur_refuses_packed_rows_beyond_32_bits(width, channels):
     strides = (0, 0, 1, width * channels, channels)
     axes = small.axes._replace(extents=(1, 1, channels, 2, width), strides=strides)
     batch = small._replace(device=0, axes=axes)
-    with pytest.raises(ValueError, match=rf"^rows must have fewer than 2\*\*31 numbers, got {width} pixels"):
+    with pytest.raises(ValueError, match=rf"^rows must have fewer than 2\*\*31 numbers, .*, got {width} pixels"):
         filters._blur_config(batch, OutputArray(image, 0, axes), "uint8", (27, 1))

@@ -113,14 +113,17 @@ def test_random_apply_rejects_whole_batch_transforms(transform, message):
             T.Compose([gated], seed=0)(batch(samples=2))
 
 
+WIDER = [("uint8", "float32"), ("uint16", "float32"), ("int16", "float32"), ("float16", "float32"),
+         ("float16", "float64"), ("uint8", "uint16"), ("uint8", "float16"), ("float32", "float32")]  # fmt: skip
+
+
 @every_backend
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16", "float16"])
-def test_random_apply_of_wider_dtype_leaves_other_samples_unchanged(dtype, backend):
-    values = (batch("float64") * {"uint16": 65535, "int16": 32767}.get(dtype, 255 if dtype == "uint8" else 1)).astype(
-        dtype
-    )
-    layout = default_layout(backend)
-    members = [T.ToDtype("float32", scale=True), T.GaussianNoise(0.1, 0.2), T.ToDtype(dtype, scale=True)]
+@pytest.mark.parametrize(("dtype", "wider"), WIDER)
+def test_random_apply_of_wider_dtype_leaves_other_samples_unchanged(dtype, wider, backend):
+    scale = {"uint8": 255, "uint16": 65535, "int16": 32767}.get(dtype, 1)
+    values, layout = (batch("float64") * scale).astype(dtype), default_layout(backend)
+    noise = T.GaussianNoise(0.1, 0.2)
+    members = [T.ToDtype(wider, scale=scale > 1), noise, T.ToDtype(dtype, scale=scale > 1)]
     aug = T.Compose([T.RandomApply(members)], seed=7)
     result = from_layout(to_numpy(aug(put(to_layout(values, layout), backend), step=3)), layout)
     applied = column(aug.draw(values, step=3), "apply") == 1

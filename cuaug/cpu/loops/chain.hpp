@@ -23,7 +23,7 @@ struct ChainWorkspace : SegmentWorkspace<R> {
         use_own_rows();
     }
 
-    // Ops read and write `channel`.
+    // Lets ops read and write `channel`.
     void use_own_rows() {
         for (int k = 0; k < 4; ++k) rows.in[k] = rows.out[k] = this->channel[k];
     }
@@ -127,6 +127,15 @@ constexpr bool is_channelwise(long) {
 inline bool is_channelwise(const native::ChainOp& chain_op) {
     return chain_op.user == nullptr &&
            dispatch_op<float, 1>(chain_op.op, [](auto op) { return is_channelwise<decltype(op)>(0); });
+}
+
+// Whether the chain has no op but Rescale, which returns its input: every pass itself scales pixels from the range of
+// the input's dtype to that of the result's.
+inline bool only_rescales(const native::PointwiseCall& call) {
+    auto is_rescale = [](auto op) { return is_same_v<decltype(op), Rescale<float, 1>>; };
+    for (int i = 0; i < call.op_count; ++i)
+        if (call.ops[i].user != nullptr || !dispatch_op<float, 1>(call.ops[i].op, is_rescale)) return false;
+    return true;
 }
 
 // If all ops are channelwise, packed images are treated as images of one channel, which need no deinterleaving. Images

@@ -86,6 +86,25 @@ inline void pointwise_segment(const native::PointwiseCall& call, const Pointwise
     }
 }
 
+// Converts rows of adjacent pixels of a channel to the compute type, scaled to 0..1. The result has that dtype and
+// range. Converting them by segments takes 1.2 to 2.2 times as long, most for rows of 32 pixels.
+template <class R>
+inline void convert_rows(const native::PointwiseCall& call, const PointwiseRecord& args, const TaskRows& rows) {
+    dispatch_image_dtype(call.in_dtype, [&](auto element) {
+        using T = decltype(element);
+        if constexpr (is_same_v<ComputeType<T>, R>)
+            for (int c = 0; c < args.channels; ++c) {
+                const T* in = static_cast<const T*>(args.in.data) + rows.n * args.in.n_stride +
+                              rows.t * args.in.t_stride + c * args.in.c_stride;
+                R* out = static_cast<R*>(args.out.data) + rows.n * args.out.n_stride + rows.t * args.out.t_stride +
+                         c * args.out.c_stride;
+                for (int y = rows.top; y < rows.bottom; ++y)
+                    load_row(in + y * args.in.y_stride, 1, args.in_width, R(1) / R(max_value<T>),
+                             out + y * args.out.y_stride);
+            }
+    });
+}
+
 // A task of at least `min_levels_per_task` levels, if the call maps levels.
 inline int rows_per_pointwise_task(const native::PointwiseCall& call, const PointwiseRecord& args) {
     const int rows = rows_per_segment_task(args);
@@ -107,6 +126,9 @@ inline void pointwise_typed(native::PointwiseCall call, long long task, void* me
     const double bytes =
         1.0 * args.samples * args.frames * args.in_height * args.in_width * call.out_channels * sizeof(R);
     workspace.begin(call.is_last && bytes >= nontemporal_bytes);
+    if (only_rescales(call) && call.out_dtype == dtype_of<R> && call.out_channels == args.channels &&
+        args.in.x_stride == 1 && args.out.x_stride == 1 && !workspace.nontemporal)
+        return convert_rows<R>(call, args, segment_task_rows(args, task));
     for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
         pointwise_segment(call, args, n, t, y, x, count, workspace);
     });

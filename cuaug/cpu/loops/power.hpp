@@ -3,11 +3,11 @@
 #include "dtype.cuh"
 
 // The CPU's power function of pixels. Loops over it are vectorized, unlike loops over the C library's, which is a call:
-// adjust_gamma of 480x640x3 float32 numbers takes a fourth of the time.
+// adjust_gamma of 480x640x3 float32 numbers takes less than half the time (AVX2).
 
 namespace cuaug {
 
-// The logarithm to base 2 of a float, computed in double; below -1e9 for 0.
+// The logarithm to base 2 of a float, computed in double; -1e10 for 0, and 1e10 for infinity.
 inline double log2_of(float value) {
     const bool is_subnormal = value < 0x1p-126f;
     const unsigned int bits = float_to_bits(is_subnormal ? value * 0x1p24f : value);
@@ -20,10 +20,10 @@ inline double log2_of(float value) {
                  series = 1.0 + q * (1.0 / 3 + q * (1.0 / 5 + q * (1.0 / 7 + q * (1.0 / 9 + q * (1.0 / 11)))));
     constexpr double two_log2_e = 2.8853900817779268;
     const double logarithm = two_log2_e * s * series + (exponent - (is_subnormal ? 24 : 0));
-    return value == 0.0f ? -1e10 : logarithm;
+    return value == 0.0f ? -1e10 : value > 0x1.fffffep127f ? 1e10 : logarithm;
 }
 
-// 2 to a power in -127..127, which others are clamped to; 2^-127 becomes 0.
+// 2^power. Powers are clamped to -127..127, and -127 gives 0.
 inline float exp2_of(double power) {
     constexpr double rounding = 0x1.8p52;  // adding and subtracting this number rounds to a whole number
     const double clamped = fmin(fmax(power, -127.0), 127.0), whole = (clamped + rounding) - rounding,

@@ -35,7 +35,7 @@ inline ExclusiveSum warp_exclusive_sum(int value) {
     return {sum - value, __shfl_sync(0xffffffffu, sum, 31)};
 }
 
-// How many threads of the block before this one have `flag` set, and how many of all.
+// How many threads of the block before this one have `flag` set, and how many threads of the block.
 struct BlockRank {
     int before, total;
 };
