@@ -25,10 +25,10 @@ _BATCH = (
     "after the DataLoader: recipe(images.to(device))"
 )
 _ENTRIES = (
-    "OneOf: the p of its entries are weights, and an entry is not a call in the list, or has no counterpart: write "
-    "the weights as p= of RandomChoice, and p=1 in every entry"
+    "OneOf: the p of its entries are weights, and an entry is not a call in the list, unpacks arguments, or has no "
+    "counterpart: write the weights as p= of RandomChoice, and p=1 in every entry"
 )
-_NO_EDIT = "the command has no edit that leaves this file valid Python: edit this place by hand"
+_NO_EDIT = "the edit of this place would not be valid Python: edit it by hand"
 _ONE = ast.parse("1", mode="eval").body  # the probability of an entry of a choice
 # Arguments that `_is_dropped` does not report: `p` goes to RandomApply; `align_corners` does not change warps, and the
 # notes of resizes name it; results have the rank of the images in any case (`keepdim`); `separable` changes only speed.
@@ -248,6 +248,7 @@ class _Rewriter:
             if isinstance(entry, ast.Call) and isinstance(row, Equivalent):
                 self._one_probability.add(entry)
                 given = Arguments(row, entry)
+                are_known &= all(keyword.arg for keyword in entry.keywords)  # `**options` may hold a p
                 p = given.nodes.get("p", given.defaults.get("p"))
             else:
                 are_known = False

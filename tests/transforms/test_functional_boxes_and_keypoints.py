@@ -173,8 +173,9 @@ def test_functions_of_boxes_and_keypoints_refuse_other_values_and_shapes():
         (lambda: F.sanitize_bounding_boxes([[0, 0, 1, 2]], "XYXY", SIZE), "bounding_boxes must be an array of boxes"),
         (lambda: F.clamp_keypoints([[0, 0]], SIZE), "inpt must be an array of keypoints, got list"),
         (lambda: F.sanitize_keypoints([[0, 0]], SIZE), "key_points must be an array of keypoints, got list"),
-        (lambda: F.clamp_keypoints(np.zeros((2, 1)), SIZE), r"inpt must have shape \[..., 2|3\], got \[2, 1\]"),
-        (lambda: F.sanitize_keypoints(np.array(1.0), SIZE), r"key_points must have shape \[..., 2|3\], got \[\]"),
+        (lambda: F.clamp_keypoints(np.zeros((2, 1)), SIZE), r"inpt must have shape \[..., 2\|3\], got \[2, 1\]"),
+        (lambda: F.clamp_keypoints(np.zeros((2, 4)), SIZE), r"inpt must have shape \[..., 2\|3\], got \[2, 4\]"),
+        (lambda: F.sanitize_keypoints(np.array(1.0), SIZE), r"key_points must have shape \[..., 2\|3\], got \[\]"),
         (
             lambda: F.convert_bounding_box_format(rotated, "XYWHR", "XYXYXYXY", inplace=True),
             "inplace must be False: 5 numbers of XYWHR cannot hold 8 of XYXYXYXY",

@@ -239,7 +239,7 @@ def _plain_values(name: str, value: Any, kind: str, **arguments: Any) -> Any:
 def _plain_points(name: str, value: Any, canvas_size: Any) -> Any:
     """Keypoints as a plain array, after the checks of `_plain_values` and of the number of columns."""
     points = _plain_values(name, value, "keypoints", canvas_size=canvas_size)
-    if points.ndim < 1 or points.shape[-1] < 2:
+    if points.ndim < 1 or points.shape[-1] not in (2, 3):
         raise ValueError(f"{name} must have shape [..., 2|3], got {list(points.shape)}")
     return points
 

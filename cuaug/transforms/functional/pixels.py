@@ -258,9 +258,11 @@ def _broadcast_pixels(value: Any, images: Any, shape: tuple[int, ...], dtype: st
 
 def _to_dtype(value: Any, images: Any, dtype: str) -> Any:
     """The pixels in a dtype of images: for integers rounded and clamped, as `cuaug.erase` does; NaN becomes 0."""
-    if dtype in MAX_VALUE and str(getattr(value, "dtype", None)).removeprefix("torch.") != dtype:
+    value_dtype = convert.dtype_name(value.dtype)
+    if dtype in MAX_VALUE and value_dtype != dtype:
         xp, limits = convert.namespace(images), np.iinfo(dtype)
-        value = xp.nan_to_num(convert.asarray(value, like=images, dtype="float64", parameter="v"))
+        float_dtype = "float64" if value_dtype == "float64" else "float32"  # holds all integers up to the limits
+        value = xp.nan_to_num(convert.asarray(value, like=images, dtype=float_dtype, parameter="v"))
         value = xp.clip(xp.round(value), limits.min, limits.max)
     return convert.asarray(value, like=images, dtype=dtype, parameter="v")
 
