@@ -236,6 +236,7 @@ def test_migrate_size_of_names_is_complete(call, text, is_complete):
         ("[H(p=0.3), V()]", "[H(1), V(1)], p=[0.3, 0.5]", False),
         ("[H(p=0.3), V(), A.ToTensorV2()]", "[H(1), V(1)], p=[0.3, 0.5]", False),
         ("[H(p=0.3), *more]", "[H(1), *more]", True),
+        ("[A.HorizontalFlip(**k), V(p=0.7)]", "[A.HorizontalFlip(**k), V(1)], p=[0.5, 0.7]", True),
         ("[H(p=0.3), A.Blur(p=0.9)]", "[H(1), A.Blur(p=0.9)], p=[0.3, 0.9]", True),
         ("[H(p=0.3), extra(p=0.9), flip]", "[H(1), extra(p=0.9), flip], p=[0.3, 0.9, 0.5]", True),
         ("flips", "flips", True),
