@@ -219,7 +219,8 @@ def _gather(leaves_by_entry: list[list[Leaf]], path: Path) -> list[Leaf]:
     groups: dict[tuple[str, Path], list[Leaf]] = {}
     for leaf in leaves:
         groups.setdefault((leaf.kind, leaf.paths[0][len(path) + 1 :]), []).append(leaf)
-    if _share_samples(leaves, groups.values()) or (len(leaves_by_entry) == 1 and any(map(_is_video_leaf, leaves))):
+    is_video_sample = len(leaves_by_entry) == 1 and any(is_video(leaf.value) for leaf in leaves)  # [T, C, H, W]
+    if is_video_sample or _share_samples(leaves, groups.values()):
         return leaves
     moved = [[leaf for leaf in entry if leaf.kind not in VALUE_KINDS] for entry in leaves_by_entry]
     targets = [[(leaf.kind, leaf.paths[0][len(path) + 1 :]) for leaf in entry] for entry in moved]
@@ -236,16 +237,13 @@ def _gather(leaves_by_entry: list[list[Leaf]], path: Path) -> list[Leaf]:
 def _share_samples(leaves: Sequence[Leaf], groups: Iterable[Sequence[Leaf]]) -> bool:
     """Whether the entries of a sequence are several images and targets of the same samples, and not one sample each.
 
-    They are if they hold no single image, but batches, or lists of masks of several lengths.
+    They are if they hold batches and no single image. Without images, lists of masks of several lengths are the masks
+    of one image.
     """
     images = [leaf for leaf in leaves if leaf.kind == "images"]
     if any(_is_of_one_sample(leaf) for leaf in images):
         return False
     return any(map(_is_batch, leaves)) or (not images and any(len(set(_mask_counts(group))) > 1 for group in groups))
-
-
-def _is_video_leaf(leaf: Leaf) -> bool:
-    return is_video(leaf.value)
 
 
 def _gather_target(group: Sequence[Leaf]) -> list[Leaf]:

@@ -240,6 +240,12 @@ def test_mix_up_rejects_labels_that_some_entries_lack(counts):
         T.Compose([T.MixUp(num_classes=3)], seed=0)(samples)
 
 
+def test_compose_compact_message_of_labels_names_the_remedy():
+    sample = {"image": IMAGE, "boxes": np.zeros((2, 4)), "labels": [1]}
+    with pytest.raises(ValueError, match=r"one entry per box, 2, got 1; for values that .* T.Boxes\(compact=False\)"):
+        T.Compose([T.RandomHorizontalFlip()], boxes=T.Boxes(compact=True), seed=0)(sample)
+
+
 def test_compose_compact_rejects_labels_that_some_entries_lack():
     samples = [{"image": IMAGE, "boxes": BOXES, "labels": [1]}, {"image": IMAGE, "boxes": BOXES}]
     with pytest.raises(ValueError, match="labels must hold 2 entries, one per sample, got 1"):
