@@ -287,10 +287,10 @@ def one_or_per_sample(parameter: str, count: int, expected: int) -> None:
         per_sample(parameter, count, expected, "1 or ")
 
 
-def per_sample(parameter: str, count: int, expected: int, alternative: str = "") -> None:
+def per_sample(parameter: str, count: int, expected: int, alternative: str = "", remedy: str = "") -> None:
     if count != expected:
         allowed = "1 entry" if expected == 1 else f"{alternative}{expected} entries"
-        raise ValueError(f"{parameter} must hold {allowed}, one per sample, got {count}")
+        raise ValueError(f"{parameter} must hold {allowed}, one per sample, got {count}{remedy}")
 
 
 def shape(parameter: str, value: Any, expected: Sequence[int | None]) -> None:

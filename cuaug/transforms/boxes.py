@@ -271,7 +271,10 @@ def has_value_per_box(name: str, values: Any, boxes: Any) -> bool:
     _check.per_sample(name, len(values), len(counts))
     for i, (sample_values, count) in enumerate(zip(values, counts, strict=True)):
         if len(sample_values) != count:
-            raise ValueError(f"{name}[{i}] must hold one entry per box, {count}, got {len(sample_values)}")
+            raise ValueError(
+                f"{name}[{i}] must hold one entry per box, {count}, got {len(sample_values)}; for values that do not "
+                "belong to the boxes pass T.Boxes(compact=False)"
+            )
     return True
 
 

@@ -23,8 +23,9 @@ from .plan_cache import PlanCache
 from .sample_groups import Group, group_images, group_single_images, in_call_order, stack_equal_sizes
 from .sample_kinds import is_array
 from .sample_masks import transform_masks
+from .sample_search import list_path
 from .sample_structure import ParsedSample
-from .sample_target import Target, UnstackedBatch, image_layout, path_text
+from .sample_target import GatheredValues, Target, UnstackedBatch, image_layout, path_text
 from .targets import transform_targets
 
 
@@ -92,7 +93,10 @@ def transform_sample(
         results |= transform_targets(parsed, moves, size, boxes, keypoints, masks_per_object)
     if mixes:
         image = image_targets[0].value[0]
-        results["labels"] = [_mix_labels(target.value, params, mixes, image) for target in parsed.targets_of("labels")]
+        labels = parsed.targets_of("labels")
+        for target in labels:
+            _check_samples_with_labels(target, image_targets[0], params.samples)
+        results["labels"] = [_mix_labels(target.value, params, mixes, image) for target in labels]
     return results, size
 
 
@@ -177,6 +181,13 @@ _REFUSED_TARGETS: dict[type, tuple[tuple[str, ...], str]] = {
     Blend: (("masks", "boxes", "keypoints"), "branches are blended ({}): each branch moves pixels by itself"),
     Displacement: (("boxes", "keypoints"), "pixels are displaced one by one ({}), not by a matrix: masks can be given"),
 }
+
+
+def _check_samples_with_labels(labels: Target, images: Target, count: int) -> None:
+    """Raises ValueError if a list of dicts has as many labels as samples, but not one in each dict."""
+    path = list_path(images)
+    if isinstance(images.original, GatheredValues) and labels.paths[0][: len(path)] == path and len(labels.paths) > 1:
+        _check.per_sample("labels", len({label_path[: len(path) + 1] for label_path in labels.paths}), count)
 
 
 def _mix_labels(labels: Any, params: Params, mixes: Sequence[Mix], image: Any) -> Any:

@@ -16,7 +16,7 @@ from . import suspicious_values
 from .boxes import Boxes
 from .plan_cache import PlanCache
 from .plan_report import plan_report
-from .sample_kinds import KINDS, is_array
+from .sample_kinds import KINDS, is_array, only_entry
 from .sample_structure import ParsedSample, parse_sample
 from .sample_target import Target, image_layout, path_text
 
@@ -117,7 +117,8 @@ def _high(values: np.ndarray) -> float:
 
 def _recognition(target: Target) -> str:
     """Which rule of `parse_sample` found the target."""
-    first = target.original[0] if isinstance(target.original, (list, tuple)) and target.original else target.original
+    is_list = isinstance(target.original, (list, tuple)) and target.original
+    first = only_entry(target.original[0]) if is_list else target.original
     path = target.paths[0]
     if tv_kind(first) is not None:
         return f"found by its type {type(first).__name__}"

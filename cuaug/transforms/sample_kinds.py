@@ -29,6 +29,7 @@ KINDS = {  # by key
     "difficult": "difficult",
 }
 VALUE_KINDS = ("labels", "area", "iscrowd", "difficult")  # of values of any type, which no transform moves
+KINDS_IN_LISTS = ("boxes", "keypoints", "valid")  # in a list of dicts [array] is the array of one sample
 VALID_PREFIX = "valid_"  # boxes under a key K that is not in `KINDS` have their mask of validity under "valid_K"
 KEYS_WITHOUT_KIND = frozenset(
     ("image_id", "size", "orig_size")
@@ -78,6 +79,13 @@ def is_ambiguous_tuple(value: Any) -> bool:
         if have_one_size and len(counts) > 1 and min(counts) <= 4:
             return True
     return False
+
+
+def only_entry(value: Any) -> Any:
+    """The entry of a list of one entry, at any depth; else the value."""
+    while isinstance(value, (list, tuple)) and len(value) == 1:
+        value = value[0]
+    return value
 
 
 def is_scalar_or_text(value: Any) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from .._arrays.tv_tensors import wrap_like
-from .sample_kinds import KINDS, VALID_PREFIX, VALUE_KINDS
+from .sample_kinds import KINDS, KINDS_IN_LISTS, VALID_PREFIX, VALUE_KINDS
 from .sample_pillow import image_like
 from .sample_target import Crops, GatheredValues, Path, Target, UnstackedBatch
 
@@ -106,7 +106,9 @@ def new_validity_target(boxes: Target, paths: tuple[Path, ...]) -> Target:
     """A target for the validity mask of these boxes. Its value is that of the boxes, until a result replaces it."""
     # The plain arrays as `original`, not the tv_tensors: `_in_type_of` would wrap a mask as BoundingBoxes.
     original = boxes.value[0] if boxes.sample_axis_added else boxes.value
-    original = GatheredValues(original) if isinstance(boxes.original, GatheredValues) else original
+    if isinstance(boxes.original, GatheredValues):
+        entries = zip(original, boxes.original, strict=True)
+        original = GatheredValues([mask] if isinstance(entry, (list, tuple)) else mask for mask, entry in entries)
     return Target("valid", boxes.value, paths, original, boxes.format, boxes.layout, boxes.sample_axis_added)
 
 
@@ -118,7 +120,8 @@ def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]
     if target.sample_axis_added:
         return [_in_type_of(value[0], original, sizes[0])]
     if isinstance(original, GatheredValues):
-        return [_in_type_of(*entry) for entry in zip(value, original, sizes, strict=True)]
+        in_type = _in_list_of if target.kind in KINDS_IN_LISTS else _in_type_of
+        return [in_type(*entry) for entry in zip(value, original, sizes, strict=True)]
     if isinstance(value, UnstackedBatch):
         examples = original if isinstance(original, (list, tuple)) else [original] * len(value)
         return [UnstackedBatch(_in_type_of(*entry) for entry in zip(value, examples, sizes, strict=True))]
@@ -132,6 +135,13 @@ def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]
 def _in_type_of(result: Any, example: Any, size: tuple[int, int]) -> Any:
     """The result as a tv_tensor or an image of Pillow, if the example is one. `size`: (H, W) of its canvas."""
     return wrap_like(image_like(result, example), example, size)
+
+
+def _in_list_of(result: Any, example: Any, size: tuple[int, int]) -> Any:
+    """As `_in_type_of`; in a list or tuple, if the example is one of one array."""
+    if not isinstance(example, (list, tuple)):
+        return _in_type_of(result, example, size)
+    return type(example)([_in_list_of(result, example[0], size)])
 
 
 def with_plain_containers(node: Any) -> Any:

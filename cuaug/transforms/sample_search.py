@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .._arrays.tv_tensors import is_video, tv_kind
 from .sample_kinds import (
     KEYS_WITHOUT_KIND,
     KINDS,
+    KINDS_IN_LISTS,
     VALID_PREFIX,
     VALUE_KINDS,
     is_ambiguous_tuple,
@@ -19,9 +20,10 @@ from .sample_kinds import (
     is_plain_sequence,
     is_scalar_or_text,
     named_fields,
+    only_entry,
 )
 from .sample_numbers import LISTED_KINDS, ListedNumbers, empty_masks, listed_numbers
-from .sample_target import Crops, GatheredValues, Path, UnstackedBatch, path_text
+from .sample_target import Crops, GatheredValues, Path, Target, UnstackedBatch, path_text
 
 _MAX_AXES = {"images": 3, "masks": 3, "boxes": 2}  # of one sample
 _SHAPES = {  # of one sample
@@ -210,13 +212,18 @@ def _chain(leaves_by_entry: list[list[Leaf]]) -> list[Leaf]:
 def _gather(leaves_by_entry: list[list[Leaf]], path: Path) -> list[Leaf]:
     """Joins the leaves of the entries of the sequence at `path`. Each entry is one sample, unless it holds a batch.
 
-    Leaves at the same path within their entries, such as entry[0] or entry["masks"], become one leaf. Entries that hold
-    batches, and no single image, are several images and targets of the same samples: their leaves are returned.
+    Leaves at the same path within their entries, such as entry[0] or entry["masks"], become one leaf. Only values that
+    no transform moves may be missing in an entry.
     """
     leaves = _chain(leaves_by_entry)
-    if any(map(_is_batch, leaves)) and not any(leaf.kind == "images" and _is_of_one_sample(leaf) for leaf in leaves):
+    groups: dict[tuple[str, Path], list[Leaf]] = {}
+    for leaf in leaves:
+        groups.setdefault((leaf.kind, leaf.paths[0][len(path) + 1 :]), []).append(leaf)
+    is_video_sample = len(leaves_by_entry) == 1 and any(is_video(leaf.value) for leaf in leaves)  # [T, C, H, W]
+    if is_video_sample or _share_samples(leaves, groups.values()):
         return leaves
-    targets = [[(leaf.kind, leaf.paths[0][len(path) + 1 :]) for leaf in entry] for entry in leaves_by_entry]
+    moved = [[leaf for leaf in entry if leaf.kind not in VALUE_KINDS] for entry in leaves_by_entry]
+    targets = [[(leaf.kind, leaf.paths[0][len(path) + 1 :]) for leaf in entry] for entry in moved]
     differing = next((i for i, entry in enumerate(targets) if entry != targets[0]), None)
     if differing is not None:
         names = [", ".join(path_text(relative) for _, relative in targets[i]) or "nothing" for i in (0, differing)]
@@ -224,46 +231,71 @@ def _gather(leaves_by_entry: list[list[Leaf]], path: Path) -> list[Leaf]:
             f"samples must have the same targets, got {names[0]} in sample 0 and {names[1]} in sample {differing}: "
             "use an empty array for a target without entries"
         )
-    return _chain([_gather_target(group) for group in zip(*leaves_by_entry, strict=True)])
+    return _chain([_gather_target(group) for group in groups.values()])
+
+
+def _share_samples(leaves: Sequence[Leaf], groups: Iterable[Sequence[Leaf]]) -> bool:
+    """Whether the entries of a sequence are several images and targets of the same samples, and not one sample each.
+
+    They are if they hold batches and no single image. Without images, lists of masks of several lengths are the masks
+    of one image.
+    """
+    images = [leaf for leaf in leaves if leaf.kind == "images"]
+    if any(_is_of_one_sample(leaf) for leaf in images):
+        return False
+    return any(map(_is_batch, leaves)) or (not images and any(len(set(_mask_counts(group))) > 1 for group in groups))
 
 
 def _gather_target(group: Sequence[Leaf]) -> list[Leaf]:
     """Joins the leaves of one target, one from each sample. Masks in lists become a leaf for each index."""
     kind = group[0].kind
     if kind == "masks" and not all(is_array(leaf.value) for leaf in group):
+        counts = _mask_counts(group)
+        differing = next((i for i, count in enumerate(counts) if count != counts[0]), None)
+        if differing is not None:
+            found = [f"{counts[i]} at {path_text(list_path(group[i], group))}" for i in (0, differing)]
+            raise ValueError(
+                f"masks must be lists of one length in all samples, got {found[0]} and {found[1]}: stack the masks of "
+                "each sample, [B, H, W]"
+            )
         masks_by_sample = [split_masks(leaf) for leaf in group]
-        _check_mask_counts(group, [len(masks) for masks in masks_by_sample])
         return _chain([_gather_target(masks) for masks in zip(*masks_by_sample, strict=True)])
     other = next((leaf for leaf in group if not _is_of_one_sample(leaf)), None)
     if other is not None:
-        found = f"shape {tuple(other.value.shape)}" if is_array(other.value) else f"a list of {len(other.value)}"
+        found_text = f"shape {tuple(other.value.shape)}" if is_array(other.value) else f"a list of {len(other.value)}"
         raise ValueError(
-            f"{kind} at {path_text(other.paths[0])} must be one array of one sample, {_SHAPES[kind]}, as the list has "
-            f"one entry per sample, got {found}"
+            f"{kind} at {path_text(list_path(other, group))} must be one array of one sample, {_SHAPES[kind]}, as the "
+            f"list has one entry per sample, got {found_text}"
         )
     values_by_leaf = [leaf.value if leaf.gathered else [leaf.value] for leaf in group]  # gathered: of any length
+    paths = tuple(path for leaf in group for path in leaf.paths)
+    return [Leaf(kind, paths, GatheredValues(itertools.chain(*values_by_leaf)))]
+
+
+def _mask_counts(group: Sequence[Leaf]) -> list[str]:
+    """The number of masks in each leaf, for messages; nothing unless some of them are lists of masks."""
+    if group[0].kind != "masks" or all(is_array(leaf.value) for leaf in group):
+        return []
     return [
-        Leaf(
-            kind, tuple(path for leaf in group for path in leaf.paths), GatheredValues(itertools.chain(*values_by_leaf))
-        )
-    ]
-
-
-def _check_mask_counts(group: Sequence[Leaf], counts: Sequence[int]) -> None:
-    """Raises ValueError unless the masks of all samples are lists of one length."""
-    texts = [
         f"an array of shape {tuple(leaf.value.shape)}"
         if is_array(leaf.value) and not isinstance(leaf.value, ListedNumbers)
-        else f"a list of {0 if is_array(leaf.value) else count}"
-        for leaf, count in zip(group, counts, strict=True)
+        else f"a list of {0 if is_array(leaf.value) else len(leaf.value)}"
+        for leaf in group
     ]
-    differing = next((i for i, text in enumerate(texts) if text != texts[0]), None)
-    if differing is not None:
-        found = [f"{texts[i]} at {path_text(group[i].paths[0])}" for i in (0, differing)]
-        raise ValueError(
-            f"masks must be lists of one length in all samples, got {found[0]} and {found[1]}: stack the masks of each "
-            "sample, [B, H, W]"
-        )
+
+
+def list_path(leaf: Leaf | Target, group: Sequence[Leaf] = ()) -> Path:
+    """The path of the list whose entries a gathered leaf joins; else that of the leaf.
+
+    `group`: leaves of other samples, in whose lists the same key differs; one value alone does not show it.
+    """
+    return leaf.paths[0][: min(_common_length(other.paths) for other in (leaf, *group))]
+
+
+def _common_length(paths: Sequence[Path]) -> int:
+    """The number of keys at the start of the paths that are equal in the first and the last one."""
+    pairs = enumerate(zip(paths[0], paths[-1], strict=False))
+    return next((i for i, (first, last) in pairs if first != last), len(paths[0]))
 
 
 def split_masks(leaf: Leaf) -> list[Leaf]:
@@ -275,14 +307,14 @@ def split_masks(leaf: Leaf) -> list[Leaf]:
 
 
 def _is_batch(leaf: Leaf) -> bool:
-    """Whether the leaf has an axis of samples, or is a list of images."""
-    if not is_array(leaf.value):
-        return isinstance(leaf.value, UnstackedBatch) or (leaf.kind == "images" and not leaf.gathered)
-    return not _is_of_one_sample(leaf)
+    """Whether the leaf has an axis of samples, or is a list with one entry per sample. Lists of masks are of one."""
+    is_list_of_masks = leaf.kind == "masks" and not (is_array(leaf.value) or isinstance(leaf.value, UnstackedBatch))
+    return not (leaf.gathered or is_list_of_masks or _is_of_one_sample(leaf))
 
 
 def _is_of_one_sample(leaf: Leaf) -> bool:
     if leaf.kind in VALUE_KINDS:
         return True
-    max_axes = 4 if is_video(leaf.value) else _MAX_AXES.get(leaf.kind)
-    return is_array(leaf.value) and (max_axes is None or leaf.value.ndim <= max_axes)
+    value = only_entry(leaf.value) if leaf.kind in KINDS_IN_LISTS or leaf.gathered else leaf.value
+    max_axes = 4 if is_video(value) else _MAX_AXES.get(leaf.kind)
+    return is_array(value) and (max_axes is None or value.ndim <= max_axes)

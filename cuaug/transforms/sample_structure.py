@@ -13,12 +13,12 @@ from .._arrays import convert
 from .._arrays.tv_tensors import is_video, without_type
 from .._detection.box_formats import stated_format
 from .sample_form import SampleForm, sample_form
-from .sample_kinds import KINDS, VALUE_KINDS, has_axes_of_labels, is_array, named_fields
+from .sample_kinds import KINDS, KINDS_IN_LISTS, VALUE_KINDS, has_axes_of_labels, is_array, named_fields, only_entry
 from .sample_leaves import add_structure, leaves_of_structure, structure_of
 from .sample_numbers import LISTED_KINDS, ListedNumbers, listed_numbers, with_axes, with_library
 from .sample_rebuild import rebuild, set_target, validity_paths, validity_target
-from .sample_search import Leaf, split_masks
-from .sample_target import Target, path_text
+from .sample_search import Leaf, list_path, split_masks
+from .sample_target import GatheredValues, Target, path_text
 
 _MOVED_KINDS = {"masks", "boxes", "keypoints"}
 _form_by_structure: dict[Any, SampleForm | None] = {}  # None: each sample is parsed anew
@@ -229,13 +229,17 @@ def _count_text(count: int | None) -> str:
 
 def _target(leaf: Leaf, count: int | None, like: Any) -> Target:
     """The target of a leaf. `like`: an image; nested lists of numbers become arrays of its library."""
-    kind, value, is_list = leaf.kind, _plain_arrays(leaf.value, like), isinstance(leaf.value, (list, tuple))
+    kind, original, is_list = leaf.kind, leaf.value, isinstance(leaf.value, (list, tuple))
+    if leaf.gathered and kind in KINDS_IN_LISTS:
+        leaf = leaf._replace(value=GatheredValues(map(only_entry, original)))
+    value = _plain_arrays(leaf.value, like)
     if count == 0 and isinstance(leaf.value, ListedNumbers):
         value = []
     layout = "NTCHW" if kind == "images" and is_video(leaf.value) else None
     if kind == "images" and is_list and any(entry.ndim > 3 for entry in value):
         raise ValueError(
-            f"images at {path_text(leaf.paths[0])} must be single images if they are in a list, not batches or videos"
+            f"images at {path_text(leaf.paths[0])} must be single images if they are in a list, not batches or videos: "
+            "pass videos as one batch [N, T, C, H, W]"
         )
     # Arrays of other images, and of masks, are read with and without an axis of samples.
     needs_sample_axis = layout is not None or kind in ("boxes", "valid", "keypoints")
@@ -249,9 +253,11 @@ def _target(leaf: Leaf, count: int | None, like: Any) -> Target:
     if kind not in ("images", *VALUE_KINDS) and (count is not None or isinstance(value, list)):
         entries, expected = len(value) if isinstance(value, list) or value.ndim else 0, 1 if count is None else count
         if entries != expected:
-            _check.per_sample(f"{kind} at {path_text(leaf.paths[0])}", entries, expected)
+            are_listed_masks = kind == "masks" and is_list and not leaf.gathered
+            remedy = ": stack the masks of each sample, [B, H, W]" if are_listed_masks else ""
+            _check.per_sample(f"{kind} at {path_text(list_path(leaf))}", entries, expected, remedy=remedy)
     format = _box_format(leaf) if kind == "boxes" else None
-    return Target(kind, value, leaf.paths, leaf.value, format, layout, add_sample_axis)
+    return Target(kind, value, leaf.paths, original, format, layout, add_sample_axis)
 
 
 def _plain_arrays(value: Any, like: Any) -> Any:

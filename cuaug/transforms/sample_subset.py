@@ -14,6 +14,7 @@ from .._arrays.tv_tensors import without_type, wrap_like
 from .sample_kinds import is_array, is_plain_sequence, named_fields
 from .sample_leaves import leaves_of
 from .sample_rebuild import rebuild, set_path, value_at, with_copied_containers
+from .sample_search import list_path
 from .sample_target import Path, UnstackedBatch, path_text
 
 
@@ -71,18 +72,15 @@ def unstacked(sample: Any, count: int) -> Any:
 def _entries_by_sample(sample: Any, count: int) -> Iterator[tuple[Path, str]]:
     """The path of each array and list that has an entry for each sample, and the kind of what it holds."""
     kinds: dict[Path, str] = {}
-    for leaf in leaves_of(sample):
-        path = leaf.paths[0]
-        # One path does not show where the list of samples is. Only `unstacked` gets one sample, and changes no list.
-        if leaf.gathered and count == 1:
+    # One path does not show where the list of samples is. Only `unstacked` gets one sample, and changes no list.
+    leaves = [leaf for leaf in leaves_of(sample) if count > 1 or not leaf.gathered]
+    for path, kind in sorted(((list_path(leaf), leaf.kind) for leaf in leaves), key=lambda entry: len(entry[0])):
+        if any(path[:length] in kinds for length in range(len(path))):  # in an entry of one sample
             continue
-        if leaf.gathered:  # the list whose entries are the samples: the paths differ in its index
-            keys = zip(leaf.paths[0], leaf.paths[-1], strict=True)
-            path = path[: next(i for i, (first, second) in enumerate(keys) if first != second)]
         value = value_at(sample, path)
         has_entries = value.ndim > 0 if is_array(value) else is_plain_sequence(value)
         if has_entries and len(value) == count:
-            kinds.setdefault(path, leaf.kind)
+            kinds.setdefault(path, kind)
     yield from kinds.items()
 
 

@@ -12,7 +12,7 @@ from .boxes import Boxes, compact, has_stack_per_box, has_value_per_box, transfo
 from .host_targets import in_own_libraries, numpy_view, numpy_view_of_jax
 from .keypoints import Keypoints, transform_keypoints
 from .moves import Move
-from .sample_kinds import VALUE_KINDS
+from .sample_kinds import VALUE_KINDS, only_entry
 from .sample_structure import ParsedSample
 from .sample_target import Target
 
@@ -66,7 +66,7 @@ def _boxes_and_format(target: Target, format: str) -> tuple[Any, str]:
     value, original = numpy_view_of_jax(target.value), target.original
     if target.format in (None, format):
         return value, format
-    if tv_kind(original[0] if isinstance(original, (list, tuple)) else original) is not None:
+    if tv_kind(only_entry(original[0]) if isinstance(original, (list, tuple)) else original) is not None:
         return value, target.format
     if isinstance(value, list):
         return [convert_format(entry, stated_format(entry) or format, format) for entry in value], format

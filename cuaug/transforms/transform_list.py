@@ -26,7 +26,7 @@ class TransformContainer(Transform, has_description=False):
 
 
 def inner_transforms(transform: Transform) -> list[Any]:
-    """The list of a container; not an attribute `transforms` of a user's own transform, which alone uses it."""
+    """The transforms in a container; [] for others, also for a user's own with an attribute `transforms`."""
     # none yet in an error of the constructor
     return vars(transform).get("transforms", []) if isinstance(transform, TransformContainer) else []
 
