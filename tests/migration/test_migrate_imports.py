@@ -149,7 +149,7 @@ def test_migrate_leaves_statements_whose_edit_is_not_python():
     assert migration.text == source.replace("2)", '"bilinear")')
     ((line, note),) = migration.notes
     assert line == 2
-    assert note.endswith(": edit this place by hand")
+    assert note.endswith(": edit it by hand")
 
 
 @pytest.mark.parametrize(
