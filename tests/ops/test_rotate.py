@@ -68,6 +68,8 @@ def test_rotate_expand_sample_equals_sample_alone(angles, convert, interpolation
     Pixels outside the sample's own canvas are 0 at right angles; at others "bicubic" and "lanczos" reach beyond it.
     """
     shifted = Tolerance(absolute=1, exact=0.99, reason="coordinates that are shifted by the place in the canvas")
+    if interpolation == "nearest":
+        shifted = Tolerance(beyond=0.03, reason="a position that is nearly in the middle between two pixels")
     for size in SIZES:
         batch = noise((3, *size, 3))
         samples = zip(batch, convert(angles), strict=True)
