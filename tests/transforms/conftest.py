@@ -1,4 +1,4 @@
-"""The module torchvision.tv_tensors as a fixture."""
+"""Modules of torchvision as fixtures: the real ones, and a stand-in for torchvision.tv_tensors."""
 
 import enum
 import sys
@@ -52,3 +52,13 @@ def tv(request, monkeypatch):
     module = stand_in()
     monkeypatch.setitem(sys.modules, "torchvision.tv_tensors", module)
     return module
+
+
+@pytest.fixture(scope="module")
+def TF():
+    return pytest.importorskip("torchvision.transforms.v2.functional")
+
+
+@pytest.fixture(scope="module")
+def real_tv():
+    return pytest.importorskip("torchvision.tv_tensors")

@@ -16,16 +16,6 @@ SIZE = (20, 30)  # (H, W)
 NUMBERS = Tolerance(absolute=1e-5, reason="torchvision computes in float32")
 
 
-@pytest.fixture(scope="module")
-def TF():
-    return pytest.importorskip("torchvision.transforms.v2.functional")
-
-
-@pytest.fixture(scope="module")
-def real_tv():
-    return pytest.importorskip("torchvision.tv_tensors")
-
-
 def plain(value):
     return value.as_subclass(torch.Tensor)
 

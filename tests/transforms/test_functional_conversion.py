@@ -39,16 +39,6 @@ TENSORS = {
 }
 
 
-@pytest.fixture(scope="module")
-def TF():
-    return pytest.importorskip("torchvision.transforms.v2.functional")
-
-
-@pytest.fixture(scope="module")
-def real_tv():
-    return pytest.importorskip("torchvision.tv_tensors")
-
-
 def plain(value):
     return value.as_subclass(torch.Tensor)
 

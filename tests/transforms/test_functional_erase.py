@@ -10,16 +10,6 @@ from tables.functional_calls import SIZE
 from cuaug.transforms import functional as F
 
 
-@pytest.fixture(scope="module")
-def TF():
-    return pytest.importorskip("torchvision.transforms.v2.functional")
-
-
-@pytest.fixture(scope="module")
-def real_tv():
-    return pytest.importorskip("torchvision.tv_tensors")
-
-
 def tensor(*samples):
     return torch.from_numpy(noise((*samples, 3, *SIZE)))
 

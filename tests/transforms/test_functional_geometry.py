@@ -18,16 +18,6 @@ FLIPS = {"horizontal_flip", "hflip", "vertical_flip", "vflip"}
 every_geometry = pytest.mark.parametrize("call", GEOMETRY, ids=str)
 
 
-@pytest.fixture(scope="module")
-def TF():
-    return pytest.importorskip("torchvision.transforms.v2.functional")
-
-
-@pytest.fixture(scope="module")
-def real_tv():
-    return pytest.importorskip("torchvision.tv_tensors")
-
-
 def plain(value):
     return value.as_subclass(torch.Tensor)
 

@@ -11,11 +11,6 @@ from cuaug import transforms as T
 from cuaug.transforms import functional as F
 
 
-@pytest.fixture(scope="module")
-def TF():
-    return pytest.importorskip("torchvision.transforms.v2.functional")
-
-
 def test_functional_explains_every_function_of_one_type(TF):
     kernels = [
         f"{name}_{suffix}"

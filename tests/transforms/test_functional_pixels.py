@@ -14,16 +14,6 @@ from cuaug.transforms import functional as F
 every_pixel_call = pytest.mark.parametrize("call", PIXELS, ids=str)
 
 
-@pytest.fixture(scope="module")
-def TF():
-    return pytest.importorskip("torchvision.transforms.v2.functional")
-
-
-@pytest.fixture(scope="module")
-def real_tv():
-    return pytest.importorskip("torchvision.tv_tensors")
-
-
 def tensor(*samples, dtype="uint8", channels=3, seed=0):
     return torch.from_numpy(noise((*samples, channels, *SIZE), dtype, seed))
 
