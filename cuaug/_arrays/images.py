@@ -113,11 +113,14 @@ def describe_result(array: Any, images: ImageBatch, channels: int = 1) -> ImageB
 
 
 def _result_layout(images: ImageBatch, channels: int) -> str:
-    """The images' layout. Images [H, W] that become several channels gain an axis where their library has it."""
+    """The images' layout; with an axis of channels if images [H, W] become several channels."""
     layout = images.axes.layout
-    if "C" in layout or channels == 1:
-        return layout
-    return f"C{layout}" if images.library.channels_first else f"{layout}C"
+    return layout if "C" in layout or channels == 1 else with_channel_axis(layout, images.library)
+
+
+def with_channel_axis(layout: str, library: Library) -> str:
+    """The layout of images [H, W] that gain an axis of channels, where their library has it."""
+    return f"C{layout}" if library.channels_first else f"{layout}C"
 
 
 def placeholder(shape: tuple[int, int, int, int], dtype: str) -> ImageBatch:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _check
 from .._arrays import convert
-from .._arrays.images import describe_images
+from .._arrays.images import describe_images, with_channel_axis
 from .._arrays.registry import library_of
 from .._detection.box_shapes import box_shape
 from .._figure import BoxLayer, MaskLayer, Picture, PointLayer, draw
@@ -105,11 +105,9 @@ def _layout(images: Target, i: int, layout: str | None) -> str:
 
 
 def _result_layout(image: Any, layout: str) -> str:
-    """The layout of a result. An image [H, W] that becomes RGB gains a channel axis where its library has it."""
+    """The layout of a result; with an axis of channels if an image [H, W] has become RGB."""
     library = library_of(type(image))
-    if library is None or image.ndim == len(layout):
-        return layout
-    return f"C{layout}" if library.channels_first else f"{layout}C"
+    return layout if library is None or image.ndim == len(layout) else with_channel_axis(layout, library)
 
 
 def _frame(image: Any, layout: str) -> _Frame:
