@@ -1,5 +1,6 @@
 """The benchmarks of small calls: two installations in turns, and single images on a CPU."""
 
+import importlib
 import json
 import os
 import sys
@@ -45,9 +46,13 @@ def test_benchmark_compare_host_rejects_cuaug_of_another_folder(load, tmp_path):
 
 @pytest.mark.slow
 def test_benchmark_compare_host_compares_two_folders(tmp_path):
+    extension = Path(importlib.import_module("cuaug._native").__file__)  # an editable installation keeps it elsewhere
+    files = {path.name: path for path in (*Path(cuaug.__file__).parent.iterdir(), extension)}
     for folder in ("before", "after"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "cuaug").symlink_to(Path(cuaug.__file__).parent)
+        package = tmp_path / folder / "cuaug"
+        package.mkdir(parents=True)
+        for name, path in files.items():
+            (package / name).symlink_to(path)
     out = tmp_path / "out.json"
     options = "before", "after", str(out), "--cpu", "--pairs", "1", "--seconds", "1"
     process = run(str(BENCHMARKS / "compare_host.py"), *options, cwd=tmp_path)
