@@ -48,6 +48,8 @@ def test_collate_without_epoch_warns_if_unfused_recipe_is_random(files, name):
 COPIES = {"deepcopy": copy.deepcopy, "pickle": lambda collate: pickle.loads(pickle.dumps(collate))}
 
 
+@pytest.mark.alone
+@pytest.mark.filterwarnings("ignore:.*fork")  # JAX, if another test has imported it, warns of its threads
 @pytest.mark.parametrize("name", COPIES)
 def test_collate_set_epoch_of_a_copy_reaches_running_workers(files, name):
     collate = COPIES[name](Collate([T.RandomResizedCrop(16)], seed=0))
