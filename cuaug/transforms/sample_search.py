@@ -243,17 +243,17 @@ def _share_samples(leaves: Sequence[Leaf], groups: Iterable[Sequence[Leaf]]) -> 
     images = [leaf for leaf in leaves if leaf.kind == "images"]
     if any(_is_of_one_sample(leaf) for leaf in images):
         return False
-    return any(map(_is_batch, leaves)) or (not images and any(len(set(_mask_counts(group))) > 1 for group in groups))
+    return any(map(_is_batch, leaves)) or (not images and any(len(set(_mask_forms(group))) > 1 for group in groups))
 
 
 def _gather_target(group: Sequence[Leaf]) -> list[Leaf]:
     """Joins the leaves of one target, one from each sample. Masks in lists become a leaf for each index."""
     kind = group[0].kind
     if kind == "masks" and not all(is_array(leaf.value) for leaf in group):
-        counts = _mask_counts(group)
-        differing = next((i for i, count in enumerate(counts) if count != counts[0]), None)
+        forms = _mask_forms(group)
+        differing = next((i for i, form in enumerate(forms) if form != forms[0]), None)
         if differing is not None:
-            found = [f"{counts[i]} at {path_text(list_path(group[i], group))}" for i in (0, differing)]
+            found = [f"{forms[i]} at {path_text(list_path(group[i], group))}" for i in (0, differing)]
             raise ValueError(
                 f"masks must be lists of one length in all samples, got {found[0]} and {found[1]}: stack the masks of "
                 "each sample, [B, H, W]"
@@ -272,8 +272,8 @@ def _gather_target(group: Sequence[Leaf]) -> list[Leaf]:
     return [Leaf(kind, paths, GatheredValues(itertools.chain(*values_by_leaf)))]
 
 
-def _mask_counts(group: Sequence[Leaf]) -> list[str]:
-    """The number of masks in each leaf, for messages; nothing unless some of them are lists of masks."""
+def _mask_forms(group: Sequence[Leaf]) -> list[str]:
+    """The array shape or the list length of each leaf's masks, as text; empty unless some masks are in lists."""
     if group[0].kind != "masks" or all(is_array(leaf.value) for leaf in group):
         return []
     return [
