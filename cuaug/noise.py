@@ -11,8 +11,9 @@ import numpy as np
 
 from . import _check
 from ._arrays import convert
-from ._arrays.convert import parameter_column
+from ._arrays.convert import is_host, parameter_column
 from ._arrays.images import describe_images
+from ._arrays.registry import library_of
 from ._check import prefix_errors
 from ._passes import parameters, pointwise
 from ._passes.replay import replayed
@@ -63,10 +64,7 @@ def gaussian_noise(
     sample_ids: Any = ids
     if isinstance(ids, int) and batch.samples != 1:
         sample_ids = ids + np.arange(batch.samples, dtype=float)
-    sample_ids = parameter_column("ids", sample_ids)
-    _check.in_range("ids", sample_ids, 0, 2**48 - 1)
-    ids_low = sample_ids % 2.0**24
-    ids_high = (sample_ids - ids_low) / 2.0**24
+    ids_low, ids_high = _low_and_high_bits(sample_ids)
     key = *_chunks_of_24_bits(seed, 3), *_chunks_of_24_bits(step, 2)
     position_in_recipe = 0.0
     clipped = float(_check.boolean("clip", clip))
@@ -115,6 +113,16 @@ def _unsigned(parameter: str, value: Any, bits: int) -> int:
     if number >> bits:
         raise ValueError(f"{parameter} must be below 2**{bits}, got {number}")
     return number
+
+
+def _low_and_high_bits(ids: Any) -> tuple[Any, Any]:
+    """The columns of the lower 24 bits of sample ids, and of the bits above."""
+    if is_host(ids):
+        ids = parameter_column("ids", ids)
+        _check.in_range("ids", ids, 0, 2**48 - 1)
+    else:  # divided as integers: the widest float of JAX may be float32, which rounds ids above 2**24
+        ids = convert.asarray(ids, like=ids, dtype=convert.index_dtype(library_of(type(ids))))
+    return parameter_column("ids", ids % 2**24), parameter_column("ids", ids // 2**24)
 
 
 def _chunks_of_24_bits(number: int, count: int) -> list[float]:

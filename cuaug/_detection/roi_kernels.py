@@ -52,7 +52,7 @@ def launch_forward(call: RoiCall, record: bytes, argmax: bytes) -> None:
         and _items(call, call.vector_channels or _PLANAR_CHANNELS) < 1 << 31  # roi_average.cu counts them in 32 bits
     )
     if call.kind == "avg" and not call.rotated and fits_average:
-        # The numbers of blocks were measured: benchmarks/log/roi-gpu.md.
+        # benchmarks/log/roi-gpu.md compares numbers of blocks, of an earlier kernel with planar features.
         parts = (
             _vector_parts(call, _AVERAGE_THREADS) if call.vector_channels else _planar_parts(call, _ENOUGH_BLOCKS // 2)
         )
@@ -70,7 +70,7 @@ def launch_scatter(call: RoiCall, record: bytes, argmax: bytes) -> None:
     """Adds the gradients of levels, in float32 or float64, to the values in their memory."""
     channels_last = int(call.vector_channels > 0)
     if call.kind in _SEPARABLE_GRADIENT and not call.rotated:
-        # `_ENOUGH_BLOCKS` and `_planar_parts` count blocks of 256 threads; these have half of that.
+        # `_planar_parts` counts blocks of 256 threads; these have half of that.
         parts = _vector_parts(call, _SEPARABLE_THREADS) if channels_last else 2 * _planar_parts(call, _ENOUGH_BLOCKS)
         grid = call.regions, parts, 1
         _launch(call, "roi_backward_separable", (channels_last,), record, grid, _SEPARABLE_THREADS)
@@ -114,7 +114,7 @@ def _items(call: RoiCall, channels: int) -> int:
 
 
 def _vector_parts(call: RoiCall, threads: int) -> int:
-    """Blocks per region: `_ENOUGH_BLOCKS` in all, but no more than give each thread one item."""
+    """Blocks per region: `_ENOUGH_BLOCKS` in all, but no more threads than a region has vectors of channels."""
     return max(
         min(-(-_ENOUGH_BLOCKS // call.regions), -(-_items(call, call.vector_channels) // threads), _MAX_GRID_Y), 1
     )

@@ -287,7 +287,8 @@ def _mask_forms(group: Sequence[Leaf]) -> list[str]:
 def list_path(leaf: Leaf | Target, group: Sequence[Leaf] = ()) -> Path:
     """The path of the list whose entries a gathered leaf joins; else that of the leaf.
 
-    `group`: leaves of other samples, in whose lists the same key differs; one value alone does not show it.
+    `group`: the leaves of the same target in all samples. A list of one entry gives a leaf with one path, which does
+    not show which of its keys is the index in the list; the longer list of another sample shows it.
     """
     return leaf.paths[0][: min(_common_length(other.paths) for other in (leaf, *group))]
 
@@ -307,7 +308,10 @@ def split_masks(leaf: Leaf) -> list[Leaf]:
 
 
 def _is_batch(leaf: Leaf) -> bool:
-    """Whether the leaf has an axis of samples, or is a list with one entry per sample. Lists of masks are of one."""
+    """Whether the leaf has an axis of samples, or is a list with one entry per sample.
+
+    A list of masks belongs to one sample.
+    """
     is_list_of_masks = leaf.kind == "masks" and not (is_array(leaf.value) or isinstance(leaf.value, UnstackedBatch))
     return not (leaf.gathered or is_list_of_masks or _is_of_one_sample(leaf))
 

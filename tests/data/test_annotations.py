@@ -113,7 +113,7 @@ def test_coco_names_file_and_field(tmp_path, message):
 
 
 def test_coco_takes_keypoints_by_category(tmp_path):
-    """Of a category with fewer keypoints than another, an object has zeros after its own."""
+    """An object of a category with fewer keypoints than another category has zeros after its own keypoints."""
     content = json.loads(json.dumps(COCO))
     content["categories"][0]["keypoints"] = ["tail"]
     content["annotations"][0]["keypoints"] = [3, 4, 2]
@@ -181,7 +181,7 @@ VOC_ERRORS = {
 }
 
 
-def test_annotations_show_long_values_in_short(tmp_path):
+def test_annotations_shorten_long_values_in_messages(tmp_path):
     for old in ("<name>cat", "<difficult>1", "<xmax>30"):
         (tmp_path / "a.xml").write_text(VOC.replace(old, old + "x" * 1000))
         with pytest.raises(ValueError, match="xxx") as error:

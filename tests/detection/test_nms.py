@@ -155,7 +155,7 @@ def test_nms_areas_beyond_float32(scale):
     )
 
 
-def test_nms_nan_scores_come_last():
+def test_nms_boxes_with_nan_in_score_or_coordinates_come_last():
     boxes = np.array([(0, 0, 4, 4), (0, 0, np.nan, 4), (0, 0, 4, 4), (0, 0, 4, 4), (0, 0, 4, 3.9)])
     scores = np.array([np.nan, 9.0, 0.5, np.nan, -np.inf])
     assert_array_equal(cuaug.nms(boxes, scores, 0.5), [2, 0, 1, 3])

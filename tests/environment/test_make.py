@@ -120,7 +120,7 @@ def test_make_demo_keeps_an_editable_install(tree):
     assert (tree / ".venv/.install").exists()
 
 
-def test_make_demo_with_a_wheel_leaves_the_editable_install_to_be_renewed(tree):
+def test_make_demo_with_a_wheel_marks_the_editable_install_as_outdated(tree):
     assert make_demo(tree) == ["compilation"]
     (tree / "cuaug/cpu/loop.cpp").touch()
     write_wheel(tree, age=-100)

@@ -52,7 +52,7 @@ def test_warp_affine_graph_reads_new_matrices():
 
 
 def test_compose_affine_graph_reads_new_pinned_matrices():
-    identity = torch.eye(3)[:2].repeat(40, 1, 1)  # more numbers than a graph would hold as constants
+    identity = torch.eye(3)[:2].repeat(40, 1, 1)  # more than the 64 numbers that a capture writes as constants
     M, pinned = identity.cuda(), identity.pin_memory()
     graph, result = warm_and_capture(lambda: cuaug.compose_affine(M, pinned))
     for shift in range(3):

@@ -49,13 +49,16 @@ def test_emulator_reports_misaligned_addresses():
 
 
 def test_emulator_reports_writes_beyond_the_dynamic_shared_memory():
-    """A GPU may hide them: other blocks or static arrays may own the bytes. Uninitialised bytes are part of a NaN."""
+    """A GPU may hide them: other blocks or static arrays may own the bytes.
+
+    The emulator fills uninitialised bytes with 0xff.
+    """
     body = "extern __shared__ unsigned int words[]; if (!threadIdx.x) args.out[0] = words[1]; words[threadIdx.x] = 1;"
     output = np.zeros(1, np.uint32)
     run = emulated.kernel("kernel", emulated.translated(KERNEL.format(body)))
     record = struct.pack("P", output.ctypes.data)
     assert run(record, (2, 1, 1), 8, 32) == ""
-    assert output[0] == 0xFFFFFFFF  # before each block
+    assert output[0] == 0xFFFFFFFF  # filled again before the second block, which the first block's 1 does not reach
     assert run(record, (2, 1, 1), 8, 28) == run(record, (2, 1, 1), 8) == "a write beyond the dynamic shared memory"
     assert run(record, (1, 1, 1), 1, (48 << 10) + 1) == "more than 48 KiB of shared memory"
 

@@ -80,7 +80,7 @@ def test_tables_have_a_row_for_each_kind_and_every_address(rows):
     assert type(table) is bytearray
     assert bytes(table) == expected_table(tensors)
     assert group is GROUP
-    assert len(new_row.calls) == len(tensors) - (tensors[0].data_ptr() % 16 == tensors[3].data_ptr() % 16)
+    assert len(new_row.calls) == len(tensors) - 1  # two have one kind: offsets of 0 and 16 bytes have one alignment
     others = [*kinds_of_images(), *tensors[::-1], tensors[2]]  # a tensor twice
     table, _ = rows.table(others, unused_new_row if same_alignment(tensors, others) else new_row)
     assert bytes(table) == expected_table(others)

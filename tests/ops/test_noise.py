@@ -9,6 +9,7 @@ from helpers.compare import Tolerance, assert_equal, to_numpy
 from tables import color_reference
 
 import cuaug
+from cuaug import noise as noise_module
 from cuaug import transforms as T
 
 
@@ -47,6 +48,14 @@ def test_gaussian_noise_depends_on_seed_step_id_and_position(backend):
         assert np.abs(np.corrcoef(other.ravel(), reference.ravel())[0, 1]) < 0.05
     by_sample = reference.reshape(4, -1)
     assert np.abs(np.corrcoef(by_sample) - np.eye(4)).max() < 0.15  # 4.4 standard deviations of 858 pairs
+
+
+def test_gaussian_noise_divides_ids_of_jax_as_integers(monkeypatch):
+    """On a GPU, where ids are not read. The widest float of JAX may be float32, which rounds these ids."""
+    ids = pytest.importorskip("jax.numpy").asarray([2**24 + 1, 2**24])
+    monkeypatch.setattr(noise_module, "is_host", lambda value: False)
+    low, high = noise_module._low_and_high_bits(ids)
+    assert (low.tolist(), high.tolist()) == ([1, 0], [1, 1])
 
 
 @every_backend

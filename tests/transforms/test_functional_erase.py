@@ -52,25 +52,26 @@ def test_erase_pixels_in_other_layouts_and_at_the_edge():
     expected = images.copy()
     expected[:, 4:10, 7:16] = value
     assert_equal(F.erase(images, 4, 7, 6, 9, value), expected)
-    first = tensor(2)
-    assert_equal(F.erase(first, 30, 7, 6, 9, pixels), first)
-    assert_equal(F.erase(first, -9, 7, 6, 9, pixels), first)
+    channels_first = tensor(2)
+    assert_equal(F.erase(channels_first, 30, 7, 6, 9, pixels), channels_first)
+    assert_equal(F.erase(channels_first, -9, 7, 6, 9, pixels), channels_first)
     for row, column in ((16, 27), (-2, -4), (16, -4)):
-        inside = first.clone()
+        inside = channels_first.clone()
         for i, j in np.ndindex(6, 9):
             if 0 <= row + i < SIZE[0] and 0 <= column + j < SIZE[1]:
                 inside[..., row + i, column + j] = pixels[:, i, j]
-        assert_equal(F.erase(first, row, column, 6, 9, pixels), inside)
+        assert_equal(F.erase(channels_first, row, column, 6, 9, pixels), inside)
     with pytest.raises(ValueError, match=r"v must have a shape that broadcasts to \(2, 3, 6, 8\), got \(3, 6, 9\)"):
-        F.erase(first, 1, 2, 6, 8, pixels)
+        F.erase(channels_first, 1, 2, 6, 8, pixels)
     assert_equal(
-        F.erase(first, np.int64(1), torch.tensor(2), np.uint8(6), 9, pixels), F.erase(first, 1, 2, 6, 9, pixels)
+        F.erase(channels_first, np.int64(1), torch.tensor(2), np.uint8(6), 9, pixels),
+        F.erase(channels_first, 1, 2, 6, 9, pixels),
     )
     for row, height in (([1, 2], 6), (True, 6), (1.0, 6)):
         with pytest.raises(ValueError, match="i, j, h and w must be one int each"):
-            F.erase(first, row, 7, height, 9, pixels)
+            F.erase(channels_first, row, 7, height, 9, pixels)
     with pytest.raises(ValueError, match="erase: h must be at least 0, got -6"):
-        F.erase(first, 1, 7, -6, 9, pixels)
+        F.erase(channels_first, 1, 7, -6, 9, pixels)
 
 
 def test_erase_takes_a_box_per_sample():
@@ -78,9 +79,9 @@ def test_erase_takes_a_box_per_sample():
     result = F.erase(images, [1, 5], 7, [6, 2], 9, value)
     expected = [F.erase(image, i, 7, h, 9, value) for image, i, h in zip(images, (1, 5), (6, 2), strict=True)]
     assert_equal(result, torch.stack(expected))
-    last = images.permute(0, 2, 3, 1).numpy()
+    channels_last = images.permute(0, 2, 3, 1).numpy()
     assert_equal(
-        F.erase(last, [1, 5], 7, [6, 2], 9, value.reshape(1, 1, 3).numpy()), result.permute(0, 2, 3, 1).numpy()
+        F.erase(channels_last, [1, 5], 7, [6, 2], 9, value.reshape(1, 1, 3).numpy()), result.permute(0, 2, 3, 1).numpy()
     )
 
 

@@ -65,7 +65,7 @@ def test_keypoints_move_swap_and_hide(backend, dtype, with_visibility, options):
 
 
 @every_backend_slow_on_jax
-def test_keypoints_ragged_equal_dense(backend):
+def test_keypoints_of_ragged_lists_equal_reference(backend):
     M, counts = maps(4).astype("f4"), [2, 0, 1, 3]
     M[2:] = M[:1] @ np.diag([1, -1, 1]).astype("f4")  # mirrored exactly if sample 0 is not
     ragged = [some_points((n, 7), seed=n).astype("f4") for n in counts]

@@ -105,7 +105,10 @@ def test_compose_keeps_boxes_invalid_after_the_next_part(tv):
 
 
 def test_compose_reads_boxes_in_its_format_after_the_first_part():
-    """The boxes of a data set are XYXY, and XYWH after the first part: the crop keeps those that it meets."""
+    """The type of data set boxes states XYXY. After the first part they are in the recipe's XYWH.
+
+    The crop, which keeps boxes whose centres are inside, must read them as XYWH.
+    """
     boxes = [[4, 4, 24, 28], [16, 10, 38, 28]]
     transforms = [T.RandomZoomOut(0, (1.5, 1.5), 1.0), T.RandomIoUCrop(sampler_options=[0.3])]
     data_set_boxes = {"image": noise((32, 40, 3)), "boxes": np.float32(boxes).view(XYXYBoxes)}

@@ -18,7 +18,7 @@ public:
                                                 : view_.ndim == 2 && view_.strides[1] == view_.itemsize &&
                                                       view_.strides[0] == view_.shape[1] * view_.itemsize;
         if (view_.size > 0 && (!contiguous || view_.size / view_.shape[0] * view_.itemsize != sizeof(Row)))
-            throw pybind11::value_error("a table is contiguous and has rows of " + std::to_string(sizeof(Row)) +
+            throw pybind11::value_error("a table must be contiguous and have rows of " + std::to_string(sizeof(Row)) +
                                         " bytes");
     }
 

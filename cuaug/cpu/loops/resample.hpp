@@ -110,7 +110,8 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
             call.out_dtype == dtype_of<uint8>) {
             auto positions = [](const ResampleAxis<R>& axis) {
                 const Taps<R> taps = axis.taps(0);
-                // An invalid box has no taps: for a box that begins at -1 resize_bilinear returns false.
+                // An invalid box has no taps. A `low` of -1 makes resize_bilinear return false, and resample_region
+                // handles the box.
                 const int low = taps.count > 0 ? taps.low : -1;
                 return AxisPositions{axis.start, axis.extent / axis.window.box_size, axis.window.first, low, taps.high};
             };

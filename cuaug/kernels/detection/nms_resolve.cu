@@ -90,7 +90,8 @@ inline void resolve_words(const NmsRecord& args, ResolveShared& shared, int n, i
          is_removed = masks.is_absent || (!is_kept && (earlier >> (32 + lane) & 1) != 0);
     atomicAdd(shared.score_rank + 32 * word_in_block + lane, masks.preceding);
 
-    // -1: a round publishes the decisions of the round before; the first round publishes at most absent boxes.
+    // From -1, as the first round does not count as idle: a round publishes the decisions of the round before, and the
+    // first one publishes nothing new except which boxes are absent.
     for (int round = 0, idle_rounds = -1; idle_rounds <= max_idle_rounds; round ^= 1) {
         const unsigned int kept = __ballot_sync(full_warp, is_kept),
                            decided = kept | __ballot_sync(full_warp, is_removed);

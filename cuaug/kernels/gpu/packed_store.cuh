@@ -19,8 +19,8 @@ struct PackedWarpStore {
     FourElements<T> vectors[32 * K];
     long long offset[K][32];  // from a lane's first element to the k-th vector that it stores; here to save registers
 
-    // Called by all lanes, once: the lanes' pixels keep their distances. first: index of the lane's first element,
-    // counted from the same element in all lanes.
+    // Called by all lanes, once: from one store to the next, the pixels of all lanes move by the same number of
+    // elements. first: index of the lane's first element, counted from the same element in all lanes.
     void prepare(long long first, int lane) {
         for (int k = 0; k < K; ++k) {
             const int vector = 32 * k + lane, owner = vector / K;

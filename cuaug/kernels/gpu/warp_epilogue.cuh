@@ -99,7 +99,8 @@ struct TileStore {
             return element_of_column(store_column);
     }
 
-    // A column stride may be any int, so that its products may exceed one; those of a constant do not.
+    // The column stride of a Strided result may be any int, and its product with a column may not fit an int. Other
+    // layouts have constant column strides of at most K.
     long long element_of_column(int x) const {
         if constexpr (is_same_v<OutLayout, Strided>)
             return mul_wide(x, x_stride);
