@@ -209,12 +209,12 @@ def sample_ids(ids: Any) -> Any:
     values = host_array("ids", ids, None)
     if values.dtype.kind not in "iuf":
         raise TypeError(f"ids must be integers, got {values.dtype}")
-    if values.dtype.kind == "f":  # float64 has no MAX_INT64, 2**63 - 1: the next number below 2**63 is 2**63 - 1024
-        is_valid = (abs(values.astype(np.float64)) < 2.0**63) & (values == np.rint(values))
+    if values.dtype.kind == "f":  # lists of np.uint64 and other integers, too
+        is_valid, limit = (abs(values) <= 2.0**53) & (values == np.rint(values)), "at most 2**53 if they are floats"
     else:
-        is_valid = (values >= -_check.MAX_INT64) & (values <= _check.MAX_INT64)
+        is_valid, limit = (values >= -_check.MAX_INT64) & (values <= _check.MAX_INT64), "of 64 bits"
     if not np.all(is_valid):
-        raise ValueError(f"ids must be whole numbers of 64 bits, got {value_text(values.tolist())}")
+        raise ValueError(f"ids must be whole numbers {limit}, got {value_text(values.tolist())}")
     return values.astype(np.int64)
 
 
@@ -324,7 +324,7 @@ def tensor_key(arrays: Sequence[Any]) -> tuple[tuple[Any, ...] | None, list[int]
                 pointers.append(0)
             elif type(array) is tensor_type and array.layout is strided_layout and not array.is_neg():
                 key += array.dtype, array.shape, array.stride(), array.device
-                pointers.append(array.data_ptr())
+                pointers.append(library.pointer(array))
                 if not pointers[-1]:  # empty, or its storage was freed
                     return None, pointers
             else:

@@ -41,7 +41,7 @@ class PillowLibrary(DLPackLibrary):
             advice = "image.convert('RGB')"
             if image.mode.startswith(("I", "F")):  # which `convert` clips to 255
                 advice = "numpy.asarray(image), as uint16 or float32"
-            elif image.mode == "P":
+            elif image.mode in ("1", "P"):
                 advice += ", or numpy.asarray(image) for a mask of labels"
             raise TypeError(f"a PIL image must have mode {', '.join(_CHANNELS)}, got {image.mode}: pass {advice}")
         return np.asarray(image)

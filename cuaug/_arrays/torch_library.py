@@ -61,16 +61,20 @@ class TorchLibrary:
         is_copy = array.is_neg()
         if is_copy:
             array = array.resolve_neg()
-        device, pointer = array.get_device() if on_gpu else -1, array.data_ptr()
+        device, pointer = array.get_device() if on_gpu else -1, self.pointer(array)
         if not pointer and array.numel():
             raise ValueError("a tensor has no storage: it was freed or never allocated")
         return ArrayDescriptor(pointer, array.shape, array.stride(), dtype, device, False, array, is_copy)
 
     def key_and_pointer(self, array: Any) -> tuple[Any, int] | None:
         is_plain = type(array) is self.tensor_type and array.layout is self.strided_layout
-        if not is_plain or array.requires_grad or array.is_neg() or not (pointer := array.data_ptr()):
+        if not is_plain or array.requires_grad or array.is_neg():
             return None
-        return (array.dtype, array.device, array.shape, array.stride()), pointer
+        try:
+            pointer = array.data_ptr()
+        except RuntimeError:  # within torch.vmap
+            return None
+        return ((array.dtype, array.device, array.shape, array.stride()), pointer) if pointer else None
 
     def check_no_grad(self, array: Any) -> None:
         if array.requires_grad and self.torch.is_grad_enabled():
@@ -94,7 +98,12 @@ class TorchLibrary:
     def pointer(self, array: Any) -> int:
         if type(array) is not self.tensor_type and type(array).__name__ in _WITHOUT_MEMORY:
             raise TypeError("results cannot be made under torch's FakeTensorMode, whose tensors have no memory")
-        return int(array.data_ptr())
+        try:
+            return int(array.data_ptr())
+        except RuntimeError:
+            raise TypeError(
+                "cuaug runs outside of torch.vmap, whose tensors have no memory: call it on the batch"
+            ) from None
 
     def to_user_array(self, array: Any) -> Any:
         return array

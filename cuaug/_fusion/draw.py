@@ -9,7 +9,6 @@ import numpy as np
 
 from .. import _check
 from .._arrays import convert
-from .._arrays.convert import host_array
 from .._arrays.images import ImageBatch
 from .._check import BackendError
 from .._gpu import streams
@@ -123,7 +122,7 @@ def _id_array(ids: Any, images: ImageBatch) -> StridedArray:
     """The samples' ids in the memory of the images' device."""
     array = ids
     if images.device < 0 or convert.is_host(ids):
-        array = np.ascontiguousarray(host_array("ids", ids, np.int64))
+        array = np.ascontiguousarray(convert.host_values("ids", ids), np.int64)
         array = array if images.device < 0 else images.library.from_numpy(array, images.device)
     descriptor = convert.describe(array)
     if tuple(descriptor.shape) != (images.samples,):

@@ -30,8 +30,8 @@ def assemble(
 ) -> np.ndarray:
     """The program: `cuaug::ProgramHeader`, then for each instruction its head and its arguments as float64.
 
-    `pass_maps`: for each pass the instructions that compose its map. `forward_matrices`: for each result that has a
-    matrix, the instruction that stores the matrix from source to result.
+    `pass_maps`: for each pass the instructions that compose its map. `forward_matrices`: the instructions that store
+    the matrix from source to result, of the recipe and of each of its moves (moves.py).
     """
     phases = _dependency_phases(draws)
     groups = [*phases, *pass_maps, forward_matrices]

@@ -114,7 +114,7 @@ def id_array(ids: Any, samples: int) -> np.ndarray:
 
 
 def _checked_ids(ids: Any, samples: int) -> np.ndarray:
-    array = convert.host_array("ids", ids, np.int64)
+    array = convert.host_values("ids", ids).astype(np.int64)
     if array.shape != (samples,):
         raise ValueError(f"ids must be {samples} integers, got shape {array.shape}")
     return array

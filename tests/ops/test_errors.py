@@ -7,6 +7,7 @@ from helpers.compare import assert_equal
 from tables.warps import BORDERS, INTERPOLATIONS, MAIN_ROWS, ROW_OF_OP
 
 import cuaug
+from cuaug import transforms as T
 
 torch = pytest.importorskip("torch")
 
@@ -331,6 +332,14 @@ def test_op_rejects_fake_tensor():
     fake = pytest.importorskip("torch._subclasses.fake_tensor")
     with fake.FakeTensorMode() as mode, pytest.raises((TypeError, cuaug.BackendError), match="hflip"):
         cuaug.hflip(mode.from_tensor(torch.zeros(3, 17, 11, dtype=torch.uint8)))
+
+
+@pytest.mark.parametrize(
+    "call", [cuaug.hflip, T.Compose([T.RandomHorizontalFlip()]), lambda x: cuaug.nms(x, x[:, 0], 0.5)]
+)
+def test_op_within_vmap_of_torch_says_that_its_tensors_have_no_memory(call):
+    with pytest.raises(TypeError, match=r"^cuaug.*: cuaug runs outside of torch\.vmap, .*: call it on the batch"):
+        torch.func.vmap(call)(torch.zeros(2, 5, 4))
 
 
 def test_op_rejects_jax_out():

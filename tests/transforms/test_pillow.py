@@ -66,6 +66,7 @@ def test_other_modes_of_pil_images_are_refused_by_name(mode):
     image = Image.new(mode, (8, 9))
     # `convert` would clip modes I and F to 255.
     advice = r"numpy\.asarray\(image\)" if mode[0] in "IF" else r"image\.convert\('RGB'\)"
+    advice += r", or numpy\.asarray\(image\) for a mask of labels" if mode in ("1", "P") else ""
     message = f"a PIL image must have mode L, RGB, RGBA, got {mode}: pass {advice}"
     for call, place in (
         (cuaug.hflip, ""),
