@@ -13,6 +13,7 @@ from . import _check
 from ._arrays import convert
 from ._arrays.convert import is_host, parameter_column
 from ._arrays.images import describe_images
+from ._arrays.numpy_library import NUMPY
 from ._arrays.registry import library_of
 from ._check import prefix_errors
 from ._passes import parameters, pointwise
@@ -121,7 +122,7 @@ def _low_and_high_bits(ids: Any) -> tuple[Any, Any]:
         ids = parameter_column("ids", ids)
         _check.in_range("ids", ids, 0, 2**48 - 1)
     else:  # divided as integers: the widest float of JAX may be float32, which rounds ids above 2**24
-        ids = convert.asarray(ids, like=ids, dtype=convert.index_dtype(library_of(type(ids))))
+        ids = convert.asarray(ids, like=ids, dtype=convert.index_dtype(library_of(type(ids)) or NUMPY))
     return parameter_column("ids", ids % 2**24), parameter_column("ids", ids // 2**24)
 
 
