@@ -94,8 +94,8 @@ def describe_images(array: Any, layout: str | None = None, library: Library | No
         )
     if layout is not None and not isinstance(layout, str):
         raise TypeError(f"layout must be one of {', '.join(_check.LAYOUTS)}, got {value_text(layout)}")
-    if library is PILLOW and layout in _check.LAYOUTS:
-        layout = None  # images of Pillow are [H, W] or [H, W, C]
+    if library is PILLOW and layout in _check.LAYOUTS and not isinstance(array, np.ndarray):
+        layout = None  # images of Pillow are [H, W] or [H, W, C]; results are arrays at first, of any layout
     return _image_batch(library.describe(array), layout, library)
 
 

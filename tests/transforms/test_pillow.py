@@ -174,6 +174,28 @@ def test_compose_takes_and_returns_a_pil_image(mode):
     assert_image(RECIPE.apply(pillow(mode), params), RECIPE(IMAGES[mode], step=2), mode)
 
 
+@pytest.mark.parametrize("size", [(40, 30), (4, 4), (2, 3)])
+@pytest.mark.parametrize("mode", ["L", "RGB", "RGBA"])
+def test_elastic_transform_of_a_pil_image(mode, size):
+    """Its displacements, for which Pillow has no mode, are an array of another layout than the image."""
+    elastic = T.Compose([T.ElasticTransform(30.0, 1.0)], seed=3)
+    image = pillow(mode, size)
+    result = elastic(image, step=0)
+    assert (result.mode, result.size) == (mode, size)
+    expected = elastic(np.asarray(image)[None, ..., None] if mode == "L" else np.asarray(image)[None], step=0)[0]
+    assert_equal(np.asarray(result), expected[..., 0] if mode == "L" else expected)
+
+
+@pytest.mark.parametrize("shape", [(3, 1, 1), (3, 3, 4)])
+def test_erase_of_a_pil_image_takes_tensors_with_channels_first(shape):
+    value = torch.from_numpy(noise(shape))
+    image = pillow("RGB")
+    expected = np.array(image)
+    expected[1:4, 2:6] = value.permute(1, 2, 0)
+    assert_equal(np.asarray(F.erase(image, 1, 2, 3, 4, value)), expected)
+    assert_equal(np.asarray(F.erase(image, 1, 2, 3, 4, value.permute(1, 2, 0).numpy())), expected)
+
+
 def test_compose_returns_a_tuple_for_a_tuple_of_pil_images():
     images = tuple(pillow() for _ in range(3))
     result, expected = RECIPE(images, step=1), RECIPE([*images], step=1)

@@ -138,7 +138,8 @@ def erase(
         w: Width of the box. [N]
         v: A number, one per channel [C] or [N, C], or an array in the layout of ``inpt``: [C, 1, 1], or the pixels of
             the box, [C, h, w], for which i, j, h and w are one int each. Values for uint8, uint16 and int16 images are
-            rounded half to even, and clamped to the dtype.
+            rounded half to even, and clamped to the dtype. Beside an image of Pillow, a torch tensor is [C, h, w], and
+            another array [h, w, C].
         inplace: Write the result to ``inpt``, which must be writable, and return ``inpt``.
 
     All other arguments, the result and the errors are those of :func:`adjust_brightness`.
@@ -149,6 +150,8 @@ def erase(
     """
     if inplace:
         require_writable(inpt)
+    if library_of(type(inpt)) is PILLOW and len(getattr(v, "shape", ())) == 3 and library_of(type(v)).channels_first:
+        v = v.permute(1, 2, 0)  # a tensor is [C, h, w] beside an image of Pillow, too
     value = _per_channel(v, inpt, layout)
     if len(getattr(value, "shape", ())) < 3:
         result = apply_to_images(inpt, layout, noise.erase, i, j, h, w, value)
