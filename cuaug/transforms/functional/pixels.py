@@ -15,6 +15,7 @@ from ..._arrays import convert
 from ..._arrays.images import describe_images
 from ..._arrays.pillow_library import PILLOW
 from ..._arrays.registry import library_of
+from ..._arrays.torch_library import TorchLibrary
 from ..._arrays.tv_tensors import tv_kind, without_type, wrap_like
 from ..._check import prefix_errors
 from ..._integers import integer_value
@@ -150,9 +151,7 @@ def erase(
     """
     if inplace:
         require_writable(inpt)
-    if library_of(type(inpt)) is PILLOW and len(getattr(v, "shape", ())) == 3 and library_of(type(v)).channels_first:
-        v = v.permute(1, 2, 0)  # a tensor is [C, h, w] beside an image of Pillow, too
-    value = _per_channel(v, inpt, layout)
+    value = _value_of_box(v, inpt, layout)
     if len(getattr(value, "shape", ())) < 3:
         result = apply_to_images(inpt, layout, noise.erase, i, j, h, w, value)
     else:
@@ -220,10 +219,12 @@ def convert_image_dtype(image: Any, dtype: DType = "float32", *, layout: Layout 
     return to_dtype(image, dtype, True, layout=layout)
 
 
-def _per_channel(value: Any, inpt: Any, layout: Any) -> Any:
-    """Reshape [C, 1, 1] or [1, 1, C] to [C], and one entry to a number; other values are unchanged."""
+def _value_of_box(value: Any, inpt: Any, layout: Any) -> Any:
+    """The value in the layout of `inpt`. [C, 1, 1] and [1, 1, C] become [C], and one entry a number."""
+    library, value_library = library_of(type(inpt)), library_of(type(value))
+    if library is PILLOW and isinstance(value_library, TorchLibrary) and value.ndim == 3:
+        value = value.permute(1, 2, 0)  # a tensor is [C, h, w] beside an image of Pillow, too
     shape = tuple(getattr(value, "shape", ()))
-    library = library_of(type(inpt))
     if layout is None or library is PILLOW:  # images of Pillow are [H, W, C] whatever the layout
         channels_first = library is not None and library.channels_first
     else:
