@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .. import _check
-from .._arrays.convert import host_values
 from .._check import BackendError, DecodeError, prefix_errors
 from .._codecs.limits import MAX_PIXELS, limits_of
 from .._descriptions import state_entries
@@ -25,6 +24,7 @@ from .batch import Batch
 from .decode_threads import DecodeThreads
 from .decoding import DecodeSettings
 from .files import Dataset, ImageFiles, Source
+from .labels import label_array
 from .pipeline import (
     ON_ERROR,
     BatchPipeline,
@@ -120,7 +120,7 @@ class Loader:
             _check.number("max_bad", max_bad, 0.0, 1.0)
         given: Any = source
         self.source: Dataset = _checked_dataset(given) if hasattr(given, "read") else ImageFiles(given)
-        self._labels = None if self.source.labels is None else _label_array(self.source.labels, len(self.source))
+        self._labels = None if self.source.labels is None else label_array(self.source.labels, len(self.source))
         self.batch_size: int = _check.integer("batch_size", batch_size, 1)
         self.prefetch: int = _check.integer("prefetch", prefetch, 1)
         self.rank: int
@@ -312,15 +312,6 @@ def _checked_dataset(source: Any) -> Dataset:
         rule = "read, name, labels and a length, and target if it has targets"
         raise TypeError(f"source must have {rule}, got one without {', '.join(missing)}")
     return source
-
-
-def _label_array(labels: Any, count: int) -> np.ndarray:
-    """The labels of a dataset: numbers, in an array of any library or a list. [N, ...]"""
-    array = host_values("source.labels", labels)
-    if array.dtype.kind not in "biuf" or array.shape[:1] != (count,):
-        rule = f"numbers, one for each of {count} images"
-        raise ValueError(f"source.labels must be {rule}, got {array.dtype} of shape {array.shape}")
-    return array
 
 
 def _shard(shard: Any) -> tuple[int, int]:
