@@ -208,6 +208,22 @@ class ImageFiles:
         return files
 
 
+def checked_dataset(source: Any) -> Dataset:
+    """The source of a loader: a dataset of the user's, or one of files."""
+    if not hasattr(source, "read"):
+        return ImageFiles(source)
+    has_targets = getattr(source, "targets", None) is not None
+    missing = [name for name in ("name", "labels", "__len__") if not hasattr(source, name)]
+    missing += ["target"] if has_targets and not hasattr(source, "target") else []
+    if missing:
+        rule = "read, name, labels and a length, and target if it has targets"
+        raise TypeError(f"source must have {rule}, got one without {', '.join(missing)}")
+    if not len(source):
+        raise ValueError("source must have samples, got none")
+    dataset: Dataset = source
+    return dataset
+
+
 def _missing_target(name: str) -> str:
     return f'targets must be given for all images, got None for {name}: an image without objects has {{"boxes": []}}'
 

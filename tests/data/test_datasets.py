@@ -68,6 +68,24 @@ def test_loader_refuses_datasets_with_wrong_labels_or_without_target(files, mess
         Loader(Encoded(files[:6], **DATASETS[message]), 4, [T.Resize((8, 8))])
 
 
+def test_loader_refuses_a_dataset_without_samples():
+    with pytest.raises(ValueError, match=r"^cuaug.data.Loader: source must have samples, got none$"):
+        Loader(Encoded([]), 4, [T.Resize((8, 8))])
+
+
+def test_loader_reads_at_least_one_image(files):
+    """A dataset may combine what it reads, by `np.stack` for example."""
+    sizes = []
+    source = Encoded(files[:5], read=lambda data: sizes.append(len(data)) or data)
+    cached = Loader(source, 2, [T.RandomResizedCrop(8)], cache="memory", library="numpy")
+    assert [len(batch.ids) for _ in range(2) for batch in cached] == [2, 2, 1] * 2
+    without_samples = Loader(source, 2, [T.RandomResizedCrop(8)], shard=(3, 4), seed=0, library="numpy")
+    assert [len(batch.ids) for batch in without_samples] == [1]
+    without_samples = Loader(source, 8, [T.RandomResizedCrop(8)], shard=(5, 6), seed=0, library="numpy")
+    assert [len(batch.ids) for batch in without_samples] == [0]
+    assert sizes == [2, 2, 1, 1]
+
+
 def test_loader_names_the_members_that_a_dataset_lacks():
     source = types.SimpleNamespace(read=lambda indices, threads: [])
     with pytest.raises(TypeError, match=f"source must have {MEMBERS}, got one without name, labels, __len__$"):
