@@ -298,10 +298,10 @@ class Loader:
         """Adds bad images by id; raises if there are more than `max_bad` allows."""
         self.bad |= bad
         self._was_read[[*ids.tolist(), *bad]] = True
-        if self.max_bad is None or not bad:
+        if self.max_bad is None or not self.bad:
             return
         # A rank reads its share of the files in an epoch, and others in the next one.
-        count = max(-(-len(self.source) // self.world), np.count_nonzero(self._was_read))
+        count = max(-(-len(self.source) // self.world), int(self._was_read.sum()))
         if len(self.bad) > (self.max_bad and max(1, self.max_bad * count)):
             listed = "".join(f"\n  {self.source.name(i)}: {reason}" for i, reason in list(self.bad.items())[:10])
             share = f"{len(self.bad)} of {count} images" + (f" of rank {self.rank}" if self.world > 1 else "")
