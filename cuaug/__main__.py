@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="print the edits that a recipe of torchvision, kornia or Albumentations needs, and what is left",
         description="Print the edits that a recipe of torchvision, kornia or Albumentations needs, and by line what is "
         "left to do. Exit code 0: at most notes are left; 1: names without a counterpart are left; 2: the file cannot "
-        "be read or is not Python in UTF-8.",
+        "be read, is not Python in UTF-8, or has an expression that is nested too deeply.",
     )
     command.add_argument("file", type=Path, help="a Python file in UTF-8; it is parsed, not executed or changed")
     command.set_defaults(run=lambda options: print_migration(options.file))
@@ -118,8 +118,8 @@ def warmup() -> int:
 
 
 def print_migration(file: Path) -> int:
-    """Print a unified diff and notes. Returns 1 if a name has no counterpart, 2 if the file cannot be read
-    or is not Python.
+    """Print a unified diff and notes. Returns 1 if a name has no counterpart, 2 if the file cannot be read,
+    is not Python, or is nested too deeply.
     """
     from ._migration.migrate import migrate
 
@@ -129,6 +129,9 @@ def print_migration(file: Path) -> int:
         migration = migrate(source)
     except (OSError, SyntaxError, UnicodeDecodeError) as error:
         print(f"{file}: {error}", file=sys.stderr)
+        return 2
+    except RecursionError:  # of a sum with a thousand terms, for example
+        print(f"{file}: an expression is nested too deeply", file=sys.stderr)
         return 2
     # `str.splitlines` also ends lines at form feeds and the like, where `git apply` and `patch` do not.
     mark = text[: len(text) - len(source)]

@@ -52,7 +52,7 @@ class Migration:
 
 
 def migrate(source: str) -> Migration:
-    """Parse a file, and return its text for cuaug. Raises a SyntaxError for text that is not Python."""
+    """Parse a file, and return its text for cuaug. Raises SyntaxError (not Python) or RecursionError (deep nesting)."""
     return _Rewriter(source).migration
 
 
@@ -108,7 +108,9 @@ class _Rewriter:
         replacement = self._replacement(node)
         if replacement is not None:
             return [self._source.replace(node, replacement)]
-        if isinstance(node, (ast.Import, ast.ImportFrom, ast.JoinedStr)):  # Python 3.11 misplaces nodes of f-strings
+        if isinstance(node, ast.JoinedStr):  # Python 3.11 misplaces its nodes
+            self._note_names(node, node)
+        if isinstance(node, (ast.Import, ast.ImportFrom, ast.JoinedStr)):
             return []
         edits = list[Edit]()
         for child in ast.iter_child_nodes(node):
@@ -117,6 +119,24 @@ class _Rewriter:
             else:
                 edits += self._edits(child)
         return edits
+
+    def _note_names(self, f_string: ast.JoinedStr, node: Any) -> None:
+        """Notes about the names in a part of an f-string, which is not edited."""
+        callee = node.func if isinstance(node, ast.Call) else None
+        other = self._names.resolve(callee or node)
+        row = None if other is None else self._row(other)
+        if other is None:
+            if callee is not None and (self._recipes.is_call(node) or node in self._kernel_calls):
+                self._note(f_string, f"{ast.unparse(callee)}(...) is in an f-string: edit it by hand")
+        elif _has_counterpart(other):
+            if other.same_name != ast.unparse(callee or node) or (callee is not None and isinstance(row, Equivalent)):
+                self._note(f_string, f"{other.name} is in an f-string: edit it by hand")
+                self._add_missing(other)
+        elif other.library != "OpenCV" or row is not None:
+            self._advise(f_string, other, row)
+        for child in ast.iter_child_nodes(node):
+            if other is None or (callee is not None and child is not callee):
+                self._note_names(f_string, child)
 
     def _replacement(self, node: ast.AST) -> str | None:
         """The new text of a node; None if only nodes inside it change."""
@@ -149,8 +169,7 @@ class _Rewriter:
 
     def _reference(self, node: Any, other: OtherName) -> str:
         """A name that is not called."""
-        is_imported = other.imported_as != "" and other.name in transforms.__all__  # `names_of` imports it from there
-        if is_imported or _counterpart(other) is not None:
+        if _has_counterpart(other):
             return other.same_name
         self._advise(node, other, self._row(other))
         return self._source.edited(node, [])
@@ -306,6 +325,12 @@ def _is_dropped(name: str, arguments: Arguments, row: Equivalent) -> bool:
     if name in _WITHOUT_EFFECT or isinstance(arguments.nodes[name], list) or re.search(rf"\b{name}\b(?!=)", row.code):
         return False
     return name not in arguments.defaults or arguments.value(name) != literal(arguments.defaults[name])
+
+
+def _has_counterpart(other: OtherName) -> bool:
+    """Whether cuaug has an object of the same name."""
+    is_imported = other.imported_as != "" and other.name in transforms.__all__  # `names_of` imports it from there
+    return is_imported or _counterpart(other) is not None
 
 
 def _counterpart(other: OtherName) -> Any:

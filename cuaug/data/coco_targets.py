@@ -230,7 +230,8 @@ def coco(path: str | os.PathLike[str], *, masks: bool = False) -> CocoTargets:
 
     Returns:
         A function from an image's path, whose end is a ``file_name``, to a dict of ``boxes`` [B, 4] in the format XYXY,
-        not the file's XYWH (float32; a ``Loader`` and a ``Compose`` convert them to the format of ``T.Boxes``),
+        not the file's XYWH (float32; a ``Loader`` and a ``Compose`` convert them to the format of ``T.Boxes``; their
+        type still states XYXY after arithmetic: convert them by :func:`cuaug.box_convert`),
         ``labels`` [B] (0 for the category with the smallest id, 1 for the next, ...; their names are the function's
         ``classes``), ``area`` [B], ``iscrowd`` [B], ``image_id``, and where there are any, ``keypoints`` [B, P, 3] with
         COCO's visibility (P of the category with the most; others have zeros after theirs) and ``masks`` [B, H, W] of 0

@@ -24,7 +24,7 @@ class CropDecode:
         sizes = np.maximum(encoded.sizes, plan.min_size)  # bad images need a valid size for the computations below
         crops = plan.crop_boxes(sizes, *draw_key)
         (top, left), scale = crops.box[:, :2].T, (crops.size / crops.box[:, 2:])[:, ::-1]
-        self.crop_map: CropMap | None = CropMap(scale, -np.stack([left, top], 1) * scale - crops.margin[:, ::-1])
+        self.crop_map: CropMap | None = CropMap(scale, -np.stack([left, top], 1) * scale - crops.margin[:, [1, 0]])
         # Rows of `regions`: denominator of the scale, top, left, height, width.
         regions, self._boxes = decode_regions(crops, sizes, encoded.scalable)
         self._plan, self._margin = plan, crops.margin
@@ -42,7 +42,8 @@ class CropDecode:
         plan = self._plan
         # A group has one margin: rows and columns that the filter reads, and that are removed after the resize. For an
         # empty group it is 0.
-        (height, width), (rows, columns) = plan.size, self._margin[indices].max(0, initial=0).tolist()
+        (height, width), margin = plan.size, self._margin[indices].max(0, initial=0).tolist()
+        rows_above, columns_left, rows_below, columns_right = margin
         top, left, box_height, box_width = self._boxes[indices].T
         resized = resized_crop(
             images,
@@ -50,12 +51,13 @@ class CropDecode:
             left,
             box_height,
             box_width,
-            (height + 2 * rows, width + 2 * columns),
+            (rows_above + height + rows_below, columns_left + width + columns_right),
             plan.interpolation,
             plan.antialias,
             layout=receiver.layout,
         )
-        return receiver.remove_margin(resized, rows, columns)
+        window = slice(rows_above, rows_above + height), slice(columns_left, columns_left + width)
+        return resized[(..., *window) if receiver.layout == "NCHW" else (slice(None), *window)]
 
 
 class FullDecode:
@@ -88,7 +90,7 @@ def group_by_size(sizes: np.ndarray, kinds: np.ndarray) -> list[np.ndarray]:
 
     Args:
         sizes: (H, W) that the slot of an image must hold. [N, 2]
-        kinds: Images of different kinds are in different groups. [N, 2]
+        kinds: Images of different kinds (rows) are in different groups. [N, K]
     """
     groups: list[np.ndarray] = []
     for kind in kinds[:1] if (kinds == kinds[:1]).all() else np.unique(kinds, axis=0):

@@ -34,7 +34,7 @@ class CropBoxes(NamedTuple):
 
     box: np.ndarray  # top, left, height, width [N, 4]
     size: np.ndarray  # (H, W), with the margin [N, 2]
-    margin: np.ndarray  # rows and columns on each side that are removed after the resize [N, 2]
+    margin: np.ndarray  # rows and columns removed after the resize: top, left, bottom, right [N, 4]
 
 
 @dataclass(frozen=True)
@@ -61,18 +61,19 @@ class CropPlan:
         """Boxes of images of these sizes [N, (H, W)]."""
         first = self.transforms[0]
         if isinstance(first, (RandomResizedCrop, RandomCrop)):
-            return self._with_margin(self._draw_boxes(sizes, seed, step, ids), np.zeros(sizes.shape, int))
+            return self._with_margin(self._draw_boxes(sizes, seed, step, ids), np.zeros((len(sizes), 4), int))
         assert isinstance(first, Resize)
         resized_sizes = np.array([_sizes.resized_size((h, w), first.size, None) for h, w in sizes.tolist()], np.int64)
         resized_sizes = resized_sizes.reshape(-1, 2)
         corner = np.rint((resized_sizes - self.size) / 2)
         # The filter reads pixels beyond the crop, up to the edges of the image.
         radius = np.ceil(FILTER_RADIUS[self.interpolation] * np.maximum(1.0, resized_sizes / sizes))
-        margin = np.minimum(radius, np.minimum(corner, resized_sizes - self.size - corner)).astype(int)
+        before = np.minimum(radius, corner).astype(int)
+        after = np.minimum(radius, resized_sizes - self.size - corner).astype(int)
         box = np.concatenate(
-            [(corner - margin) * sizes / resized_sizes, (self.size + 2 * margin) * sizes / resized_sizes], 1
+            [(corner - before) * sizes / resized_sizes, (before + self.size + after) * sizes / resized_sizes], 1
         )
-        return self._with_margin(box, margin)
+        return self._with_margin(box, np.concatenate([before, after], 1))
 
     @functools.cached_property
     def _draw_program(self) -> tuple[np.ndarray, np.ndarray]:
@@ -99,7 +100,7 @@ class CropPlan:
         return boxes
 
     def _with_margin(self, box: np.ndarray, margin: np.ndarray) -> CropBoxes:
-        return CropBoxes(box, np.array(self.size) + 2 * margin, margin)
+        return CropBoxes(box, np.array(self.size) + margin[:, :2] + margin[:, 2:], margin)
 
 
 def crop_plan(recipe: Compose) -> CropPlan | None:

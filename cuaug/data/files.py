@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import operator
 import os
-import tarfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -19,12 +18,13 @@ from .._host.extension import extension
 from .._integers import has_positions
 from .._value_text import value_text
 from ..typing import AnyArray
+from .labels import integer_label
 from .path_names import entry_of_path, normal_path
+from .shards import Image, read_shards, shard_paths
 
 if TYPE_CHECKING:
     from .._native import EncodedFiles
 
-Image = bytes | tuple[Any, int, int]  # encoded data; or path, offset, and length (-1: to the end of the file)
 _Path: TypeAlias = str | os.PathLike[str]
 Source: TypeAlias = _Path | Sequence[_Path | bytes] | Sequence[tuple[_Path | bytes, int]]  # of `ImageFiles`
 # Of `ImageFiles`: one target for each image, or a dict or a function from its path or index.
@@ -37,7 +37,7 @@ class Dataset(Protocol):
 
     @property
     def labels(self) -> Any:
-        """For each image a class index, or other numbers of any dtype; or None. [N, ...]"""
+        """For each image a class index, or other real numbers of at most 64 bits; or None. [N, ...]"""
         ...
 
     def __len__(self) -> int: ...
@@ -96,8 +96,8 @@ class ImageFiles:
         image_labels: list[int | None]
         if isinstance(source, (str, os.PathLike)) and Path(source).suffix != ".tar":
             images, image_labels, self.classes = _read_folder(Path(source), suffixes)
-        elif shards := _shard_paths(source):
-            images, image_labels = _read_shards(shards, suffixes)
+        elif shards := shard_paths(source):
+            images, image_labels = read_shards(shards, suffixes)
         else:
             images, image_labels = _read_list(source)
         if not images:
@@ -106,7 +106,7 @@ class ImageFiles:
             given_labels: Any = labels
             if not has_positions(given_labels):  # a set has no order, and a dict would give its keys
                 raise TypeError(f"labels must be a list of integers, got {value_text(labels)}")
-            image_labels = [_label(label) for label in given_labels]
+            image_labels = [integer_label(label) for label in given_labels]
         if targets is not None:
             if labels is not None:
                 raise ValueError("labels must not be given beside targets")
@@ -208,6 +208,22 @@ class ImageFiles:
         return files
 
 
+def checked_dataset(source: Any) -> Dataset:
+    """The source of a loader: a dataset of the user's, or one of files."""
+    if not hasattr(source, "read"):
+        return ImageFiles(source)
+    has_targets = getattr(source, "targets", None) is not None
+    missing = [name for name in ("name", "labels", "__len__") if not hasattr(source, name)]
+    missing += ["target"] if has_targets and not hasattr(source, "target") else []
+    if missing:
+        rule = "read, name, labels and a length, and target if it has targets"
+        raise TypeError(f"source must have {rule}, got one without {', '.join(missing)}")
+    if not len(source):
+        raise ValueError("source must have samples, got none")
+    dataset: Dataset = source
+    return dataset
+
+
 def _missing_target(name: str) -> str:
     return f'targets must be given for all images, got None for {name}: an image without objects has {{"boxes": []}}'
 
@@ -253,43 +269,6 @@ def _images_in(root: Path, extensions: tuple[str, ...]) -> list[Image]:
     return images
 
 
-def _shard_paths(source: Any) -> list[str]:
-    """The paths of tar files; empty if the source is something else."""
-    sources = [source] if isinstance(source, (str, os.PathLike)) else source
-    if not isinstance(sources, Sequence) or not sources or isinstance(sources, bytes):
-        return []
-    paths = [os.fspath(path) if isinstance(path, (str, os.PathLike)) else "" for path in sources]
-    return paths if all(path.endswith(".tar") for path in paths) else []
-
-
-def _read_shards(shards: Sequence[str], extensions: tuple[str, ...]) -> tuple[list[Image], list[int | None]]:
-    """The images in tar files, and the labels beside them."""
-    images: list[Image] = []
-    labels: list[int | None] = []
-    for shard in shards:
-        label_of: dict[str, int] = {}
-        members: list[tuple[str, Image]] = []
-        if not Path(shard).exists():
-            raise FileNotFoundError(f"source must be existing .tar files, got {shard!r}, which does not exist")
-        try:
-            with tarfile.open(shard, "r:") as tar:
-                for member in tar:
-                    folder, slash, name = member.name.rpartition("/")
-                    stem, _, extension = name.partition(".")
-                    stem, extension = folder + slash + stem, extension.lower()
-                    if not member.isfile() or name.startswith("._"):  # metadata that macOS adds
-                        continue
-                    if name.lower().endswith(extensions):
-                        members.append((stem, (shard, member.offset_data, member.size)))
-                    elif extension == "cls" and (file := tar.extractfile(member)) is not None:
-                        label_of[stem] = int(file.read())
-        except (tarfile.TarError, ValueError) as error:
-            raise ValueError(f"{shard} must be an uncompressed tar file of images and .cls labels: {error}") from error
-        images += [image for _, image in members]
-        labels += [label_of.get(stem) for stem, _ in members]
-    return images, labels
-
-
 def _read_list(source: Any) -> tuple[list[Image], list[int | None]]:
     """The images of a list of paths, bytes, or pairs with a label."""
     # A dict from path to label would lose its labels, and a set has another order in every process.
@@ -305,15 +284,5 @@ def _read_list(source: Any) -> tuple[list[Image], list[int | None]]:
             images.append(bytes(image))
         else:
             raise TypeError(f"source must list paths, bytes, or (path or bytes, label), got {value_text(item)}")
-        labels.append(None if label is None else _label(label))
+        labels.append(None if label is None else integer_label(label))
     return images, labels
-
-
-def _label(value: Any) -> int:
-    try:
-        label = operator.index(bool(value) if isinstance(value, np.bool_) else value)
-    except TypeError as error:
-        raise TypeError(f"labels must be integers, got {value_text(value)}") from error
-    if not -1 << 63 <= label < 1 << 63:
-        raise ValueError(f"labels must be integers of 64 bits, got {value_text(label)}")
-    return label

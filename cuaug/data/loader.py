@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .. import _check
-from .._arrays.convert import host_values
 from .._check import BackendError, DecodeError, prefix_errors
 from .._codecs.limits import MAX_PIXELS, limits_of
 from .._descriptions import state_entries
@@ -24,7 +23,8 @@ from . import epoch_order
 from .batch import Batch
 from .decode_threads import DecodeThreads
 from .decoding import DecodeSettings
-from .files import Dataset, ImageFiles, Source
+from .files import Dataset, Source, checked_dataset
+from .labels import label_array
 from .pipeline import (
     ON_ERROR,
     BatchPipeline,
@@ -65,8 +65,8 @@ class Loader:
             none), or "pad" with the epoch's first samples.
         on_error: For an image that cannot be read or decoded: "raise" DecodeError, "skip" the image, or "replace" it
             by another image of the batch.
-        max_bad: Maximum share of bad files, above which DecodeError is raised; one bad file is accepted unless this is
-            0. None: no limit.
+        max_bad: Maximum share of bad files among those that this rank reads, above which DecodeError is raised; one bad
+            file is accepted unless this is 0. None: no limit.
         dct_scale: Decode at 1/2, 1/4 or 1/8 where that is enough; False: pixels are those of a full decode.
         strict: Reject damaged files that a decoder could read with wrong pixels.
         decoder: "cpu", or "hybrid" on a GPU: nvJPEG decodes some of the baseline JPEGs while the CPU's threads decode
@@ -118,9 +118,8 @@ class Loader:
         _check.one_of("cache", cache, (None, "memory"))
         if max_bad is not None:
             _check.number("max_bad", max_bad, 0.0, 1.0)
-        given: Any = source
-        self.source: Dataset = _checked_dataset(given) if hasattr(given, "read") else ImageFiles(given)
-        self._labels = None if self.source.labels is None else _label_array(self.source.labels, len(self.source))
+        self._source: Dataset = checked_dataset(source)
+        self._labels = None if self.source.labels is None else label_array(self.source.labels, len(self.source))
         self.batch_size: int = _check.integer("batch_size", batch_size, 1)
         self.prefetch: int = _check.integer("prefetch", prefetch, 1)
         self.rank: int
@@ -129,10 +128,10 @@ class Loader:
         if seed is None and self.world > 1:
             raise ValueError("seed must be given where there are several ranks, and be the same on all of them")
         recipe = recipe_of(transform, seed)
-        self.seed: int = recipe.seed
+        self._seed: int = recipe.seed
         self.shuffle: bool = _check.boolean("shuffle", shuffle)
         self.last: LastBatch = last
-        self.on_error: OnError = on_error
+        self._on_error: OnError = on_error
         self.max_bad: float | None = max_bad
         self.progress: bool = _check.boolean("progress", progress)
         if not len(self):
@@ -151,6 +150,7 @@ class Loader:
         self._pipeline = BatchPipeline(recipe, self.source.name, on_error, settings)
         self.clock: StageTimer = self._pipeline.timer
         self.bad: dict[int, str] = {}
+        self._was_read: np.ndarray = np.zeros(len(self.source), bool)  # by this rank [len(source)]
         self._epoch = self._batch = 0
         # Number of changes of the position. An iteration that began before the latest change no longer moves it.
         self._generation = 0
@@ -160,6 +160,21 @@ class Loader:
 
     def __len__(self) -> int:
         return epoch_order.batch_count(len(self.source), self.batch_size, self.world, self.last)
+
+    @property
+    def source(self) -> Dataset:
+        """The source of the samples."""
+        return self._source
+
+    @property
+    def seed(self) -> int:
+        """The seed of order and draws."""
+        return self._seed
+
+    @property
+    def on_error(self) -> OnError:
+        """What happens to an image that cannot be read or decoded."""
+        return self._on_error
 
     @property
     def epoch(self) -> int:
@@ -220,7 +235,7 @@ class Loader:
         with contextlib.closing(finished.__iter__()) as batches, self._progress_bar(first, count) as advance:
             for batch in batches:
                 images, targets = receiver.hand_over((batch.images, batch.targets), batch.ready_event)
-                self._record_bad(batch.bad)
+                self._record_bad(batch.ids, batch.bad)
                 if generation == self._generation:
                     self._batch += 1
                 advance(len(batch.ids))
@@ -262,6 +277,8 @@ class Loader:
         return [self._cache[i] if i in self._cache else new_files[i] for i in ids]
 
     def _read_source(self, ids: list[int]) -> Sequence[bytes | str] | EncodedFiles:
+        if not ids:
+            return ()
         files: Any = self.source.read(ids, self._threads)
         files = files if hasattr(files, "__len__") else list(files)
         if len(files) != len(ids):
@@ -277,13 +294,17 @@ class Loader:
         targets = batch_targets(values, indices, source.name, self._pipeline.box_format)
         return None if targets is None else targets[: len(ids)]
 
-    def _record_bad(self, bad: dict[int, str]) -> None:
+    def _record_bad(self, ids: np.ndarray, bad: dict[int, str]) -> None:
         """Adds bad images by id; raises if there are more than `max_bad` allows."""
         self.bad |= bad
-        allowed = self.max_bad and max(1, self.max_bad * len(self.source))
-        if allowed is not None and len(self.bad) > allowed:
+        self._was_read[[*ids.tolist(), *bad]] = True
+        if self.max_bad is None or not self.bad:
+            return
+        # A rank reads its share of the files in an epoch, and others in the next one.
+        count = max(-(-len(self.source) // self.world), int(self._was_read.sum()))
+        if len(self.bad) > (self.max_bad and max(1, self.max_bad * count)):
             listed = "".join(f"\n  {self.source.name(i)}: {reason}" for i, reason in list(self.bad.items())[:10])
-            share = f"{len(self.bad)} of {len(self.source)} images"
+            share = f"{len(self.bad)} of {count} images" + (f" of rank {self.rank}" if self.world > 1 else "")
             raise DecodeError(f"{share} cannot be decoded, more than max_bad={self.max_bad}:{listed}")
 
     @contextlib.contextmanager
@@ -302,25 +323,6 @@ class Loader:
                 bar.update()
 
             yield advance
-
-
-def _checked_dataset(source: Any) -> Dataset:
-    has_targets = getattr(source, "targets", None) is not None
-    missing = [name for name in ("name", "labels", "__len__") if not hasattr(source, name)]
-    missing += ["target"] if has_targets and not hasattr(source, "target") else []
-    if missing:
-        rule = "read, name, labels and a length, and target if it has targets"
-        raise TypeError(f"source must have {rule}, got one without {', '.join(missing)}")
-    return source
-
-
-def _label_array(labels: Any, count: int) -> np.ndarray:
-    """The labels of a dataset: numbers, in an array of any library or a list. [N, ...]"""
-    array = host_values("source.labels", labels)
-    if array.dtype.kind not in "biuf" or array.shape[:1] != (count,):
-        rule = f"numbers, one for each of {count} images"
-        raise ValueError(f"source.labels must be {rule}, got {array.dtype} of shape {array.shape}")
-    return array
 
 
 def _shard(shard: Any) -> tuple[int, int]:

@@ -101,9 +101,10 @@ def voc(folder: str | os.PathLike[str], *, classes: Sequence[str] = _CLASSES) ->
 
     Returns:
         A function from an image's path to a dict with ``boxes`` [B, 4] in the format XYXY (float32; a ``Loader`` and a
-        ``Compose`` convert them to the format of ``T.Boxes``), ``labels`` [B] and ``difficult`` [B], 1 for objects that
-        an evaluation ignores. The function raises ValueError for a file that is missing or malformed, or that declares
-        a document type.
+        ``Compose`` convert them to the format of ``T.Boxes``; their type still states XYXY after arithmetic: convert
+        them by :func:`cuaug.box_convert`), ``labels`` [B] and ``difficult`` [B], 1 for objects that an evaluation
+        ignores. The function raises ValueError for a file that is missing or malformed, or that declares a document
+        type.
 
     Raises:
         FileNotFoundError: The folder does not exist.

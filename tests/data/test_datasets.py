@@ -40,16 +40,24 @@ def test_loader_labels_of_a_dataset_are_arrays_of_any_library_or_lists(files):
             assert [part.tolist() for part in labels_of(Encoded(files[:6], labels), library)] == [[0, 1, 2, 3], [4, 5]]
     assert labels_of(Encoded(files[:6])) == [None, None]
     assert labels_of(Encoded(files[:6], np.arange(6, dtype=np.int32)))[0].dtype == np.int32
+    other_byte_order = np.arange(6, dtype=">i4")
+    for library in ("numpy", "torch"):
+        assert labels_of(Encoded(files[:6], other_byte_order), library)[1].tolist() == [4, 5]
     weights = labels_of(Encoded(files[:6], np.eye(6)))
     assert weights[1].tolist() == [[0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]
 
 
 MEMBERS = "read, name, labels and a length, and target if it has targets"
 DATASETS = {
-    r"cuaug.data.Loader: source.labels must be numbers, one for each of 6 images, got int64 of shape \(5,\)": {
+    r"cuaug.data.Loader: source.labels must be real numbers of .*, one for each of 6 .*, got int64 of shape \(5,\)": {
         "labels": [0] * 5
     },
-    "cuaug.data.Loader: source.labels must be numbers, .*, got <U1 of shape": {"labels": ["a"] * 6},
+    "cuaug.data.Loader: source.labels must be real numbers of at most 64 bits, .*, got <U1 of shape": {
+        "labels": ["a"] * 6
+    },
+    "cuaug.data.Loader: source.labels must be real numbers of at most 64 bits, .*, got (float|longdouble)": {
+        "labels": np.zeros(6, np.longdouble)
+    },
     f"cuaug.data.Loader: source must have {MEMBERS}, got one without target$": {"targets": [{"boxes": []}] * 6},
 }
 
@@ -58,6 +66,24 @@ DATASETS = {
 def test_loader_refuses_datasets_with_wrong_labels_or_without_target(files, message):
     with pytest.raises((TypeError, ValueError), match=f"^{message}"):
         Loader(Encoded(files[:6], **DATASETS[message]), 4, [T.Resize((8, 8))])
+
+
+def test_loader_refuses_a_dataset_without_samples():
+    with pytest.raises(ValueError, match=r"^cuaug.data.Loader: source must have samples, got none$"):
+        Loader(Encoded([]), 4, [T.Resize((8, 8))])
+
+
+def test_loader_reads_at_least_one_image(files):
+    """A dataset may combine what it reads, by `np.stack` for example."""
+    sizes = []
+    source = Encoded(files[:5], read=lambda data: sizes.append(len(data)) or data)
+    cached = Loader(source, 2, [T.RandomResizedCrop(8)], cache="memory", library="numpy")
+    assert [len(batch.ids) for _ in range(2) for batch in cached] == [2, 2, 1] * 2
+    without_samples = Loader(source, 2, [T.RandomResizedCrop(8)], shard=(3, 4), seed=0, library="numpy")
+    assert [len(batch.ids) for batch in without_samples] == [1]
+    without_samples = Loader(source, 8, [T.RandomResizedCrop(8)], shard=(5, 6), seed=0, library="numpy")
+    assert [len(batch.ids) for batch in without_samples] == [0]
+    assert sizes == [2, 2, 1, 1]
 
 
 def test_loader_names_the_members_that_a_dataset_lacks():

@@ -54,13 +54,23 @@ def test_loader_boxes_follow_reduced_resolution():
         lambda **options: [T.Resize((24, 29), **options)],
         lambda **options: [T.Resize(64, **options), T.CenterCrop(56)],
         lambda **options: [T.Resize(24, **options), T.CenterCrop(24)],
+        lambda **options: [T.Resize(25, **options), T.CenterCrop(24)],  # one pixel more after the crop than before
         lambda **options: [T.RandomResizedCrop((29, 24), **options)],
     ],
 )
 def test_loader_decode_box_equals_recipe_box(recipe, antialias, interpolation):
     """Boxes larger and smaller than the result in one batch: no pixel of a neighbour or of old memory appears."""
     rng = np.random.default_rng(0)
-    sizes = [(1, 1), (1, 50), (40, 1), (30, 30), (450, 450), *rng.integers(8, 200, (20, 2)).tolist()]
+    sizes = [
+        (1, 1),
+        (1, 50),
+        (40, 1),
+        (30, 30),
+        (450, 450),
+        (100, 96),
+        (96, 100),
+        *rng.integers(8, 200, (20, 2)).tolist(),
+    ]
     images = [rng.integers(128, 256, (*size, 3), "uint8") for size in sizes]
     recipe = T.Compose(recipe(interpolation=interpolation, antialias=antialias), seed=4)
     source = [encoded(image, format="PNG") for image in images]
@@ -109,7 +119,7 @@ def test_loader_decode_region_covers_box_at_lowest_resolution():
     corner[::2] = np.where(rng.random(corner[::2].shape) < 0.5, 0, (sizes - extent)[::2])
     resized_sizes, scalable = rng.integers(1, 200, sizes.shape), rng.random(len(sizes)) < 0.8
     regions, boxes_in_regions = decode_regions(
-        CropBoxes(np.concatenate([corner, extent], 1), resized_sizes, 0 * sizes), sizes, scalable
+        CropBoxes(np.concatenate([corner, extent], 1), resized_sizes, np.zeros((4000, 4), int)), sizes, scalable
     )
     scale, first, count = regions[:, :1], regions[:, 1:3], regions[:, 3:]
     fits = [(extent >= by * resized_sizes).all(1) & scalable for by in (2, 4, 8)]

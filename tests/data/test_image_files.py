@@ -51,6 +51,66 @@ def test_image_files_reads_shards_in_place(tmp_path, files):
     assert_equal(images_of_shards, expected_images)
 
 
+def write_shard(path, *members):
+    """Members are (name, content), or (name, name of the member to which it is a hard link)."""
+    with tarfile.open(path, "w") as tar:
+        for name, content in members:
+            member = tarfile.TarInfo(name)
+            if isinstance(content, bytes):
+                member.size = len(content)
+                tar.addfile(member, BytesIO(content))
+            else:
+                member.type, member.linkname = tarfile.LNKTYPE, content
+                tar.addfile(member)
+    return path
+
+
+SHARDS = {
+    "joined": (["0.jpg", "0.cls=1", "1.jpg", "1.cls=2", "0.jpg", "0.cls=7", "1.cls=8", "1.jpg"], [1, 2, 7, 8]),
+    "images first": (["0.jpg", "1.jpg", "0.cls=1", "1.cls=2"], [1, 2]),
+    "labels first": (["0.cls=1", "1.cls=2", "1.jpg", "0.jpg"], [2, 1]),
+    "two images": (["0.left.jpg", "0.cls=3", "0.right.jpg", "1.jpg", "1.cls=4"], [3, 3, 4]),
+}
+
+
+@pytest.mark.parametrize("name", SHARDS)
+def test_image_files_label_of_a_shard_is_that_beside_the_image(tmp_path, name):
+    members, labels = SHARDS[name]
+    pairs = [(member.partition("=")[0], member.partition("=")[2].encode()) for member in members]
+    assert ImageFiles(write_shard(tmp_path / "x.tar", *pairs)).labels.tolist() == labels
+
+
+def test_image_files_reads_hard_links_of_shards(tmp_path):
+    members = [("a.jpg", b"first"), ("a.cls", b"1"), ("b.jpg", "a.jpg"), ("b.cls", "a.cls"), ("c.jpg", "b.jpg")]
+    source = ImageFiles(write_shard(tmp_path / "x.tar", *members, ("a.jpg", b"second"), ("c.cls", b"2")), [1, 2, 3, 4])
+    assert [source[i][0] for i in range(4)] == [b"first", b"first", b"first", b"second"]
+    assert ImageFiles(write_shard(tmp_path / "y.tar", *members[:4])).labels.tolist() == [1, 1]
+
+
+INVALID_SHARDS = {
+    r"0\.cls: invalid literal": [("0.jpg", b""), ("0.cls", b"x")],
+    r"0\.cls: labels must be integers of 64 bits, got 99": [("0.jpg", b""), ("0.cls", b"9" * 20)],
+    r"0\.CLS is a second label of one image": [("0.jpg", b""), ("0.cls", b"1"), ("0.CLS", b"2")],
+    "0 has two labels that are not beside an image": [("0.cls", b"1"), ("1.jpg", b""), ("0.cls", b"2")],
+    r"0\.jpg is a link to 1\.jpg, which is no member": [("0.jpg", "1.jpg"), ("1.jpg", b"")],
+}
+
+
+@pytest.mark.parametrize("message", INVALID_SHARDS)
+def test_image_files_names_invalid_member_of_shard(tmp_path, message):
+    path = write_shard(tmp_path / "x.tar", *INVALID_SHARDS[message])
+    with pytest.raises(ValueError, match=rf"x\.tar must be an uncompressed tar file of images .*: {message}"):
+        ImageFiles(path)
+
+
+def test_image_files_names_shard_that_is_a_folder(tmp_path):
+    (tmp_path / "x.tar").mkdir()
+    with pytest.raises(
+        FileNotFoundError, match=r"source must be existing \.tar files, got .*x\.tar', which is no file"
+    ):
+        ImageFiles(tmp_path / "x.tar")
+
+
 def test_image_files_names_invalid_shard(tmp_path):
     (tmp_path / "x.tar").write_bytes(b"\x1f\x8bjunk" * 200)
     with pytest.raises(ValueError, match=r"x\.tar must be an uncompressed tar file"):

@@ -311,6 +311,13 @@ def test_loader_errors_name_the_rule(files, message):
         Loader(files, **{"batch_size": 2, **ERRORS[message]})
 
 
+@pytest.mark.parametrize(("name", "value"), {"source": [b"x"], "seed": 1, "on_error": "skip"}.items())
+def test_loader_refuses_to_assign_what_it_reads_once(files, name, value):
+    """The recipe's draws and the pipeline would keep the old value."""
+    with pytest.raises(AttributeError, match=f"{name}.*has no setter"):
+        setattr(Loader(files, 4, seed=0), name, value)
+
+
 def test_loader_progress_shows_throughput(files, capsys):
     pytest.importorskip("tqdm")
     loader = Loader(files, 8, RECIPES["crop and flip"], progress=True, library="numpy")

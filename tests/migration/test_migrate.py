@@ -309,6 +309,13 @@ def test_migrate_prints_a_diff_that_git_applies(tmp_path, monkeypatch, capsys, c
     assert Path("recipe.py").read_bytes().decode() == change(expected)
 
 
+def test_migrate_refuses_expressions_that_are_nested_too_deeply(tmp_path, capsys):
+    file = tmp_path / "sum.py"
+    file.write_text(f"TEXT = {' + '.join(['x'] * 1500)}\n")
+    assert command_line.main(["migrate", str(file)]) == 2
+    assert capsys.readouterr().err == f"{file}: an expression is nested too deeply\n"
+
+
 def test_migrate_does_not_execute_the_file(tmp_path):
     target = tmp_path / "executed"
     call = f"open({str(target)!r}, 'w')"

@@ -52,6 +52,31 @@ def test_migrate_notes_what_is_left_by_line():
     assert 'self.transform({"image": self.images[i], "mask": self.masks[i]})' in migration.text
 
 
+F_STRINGS = {
+    "A.__version__": (["__version__ of Albumentations: there is no counterpart in cuaug"], ["__version__"]),
+    "A.core.x": (["x of Albumentations: there is no counterpart in cuaug"], ["x"]),
+    "A.HorizontalFlip.__name__": (["HorizontalFlip of Albumentations: use RandomHorizontalFlip"], ["HorizontalFlip"]),
+    "A.Normalize(max_pixel_value=1)": (["Normalize is in an f-string: edit it by hand"], ["Normalize"]),
+    "flip(image=image)['image'].shape": (["flip(...) is in an f-string: edit it by hand"], []),
+    "x:{cv2.warpAffine}": (["warpAffine of OpenCV: use warp_affine"], []),
+    "len([T.Resize(3), T.Compose, torch.ones(3), cv2.imshow(x)])": ([], []),
+}
+
+
+@pytest.mark.parametrize("expression", F_STRINGS)
+def test_migrate_notes_names_in_f_strings(expression):
+    """They are not edited: Python 3.11 misplaces the nodes of f-strings."""
+    notes, missing = F_STRINGS[expression]
+    imports = "import albumentations as A\nimport cv2\nimport torch\nfrom torchvision import transforms as T\n"
+    code = f'{imports}flip = A.Compose([])\nprint(\n    f"""{{{expression}}}"""\n)\n'
+    migration = migrate(code)
+    assert [line for line, _ in migration.notes] == [7] * len(notes)
+    for (_, note), start in zip(migration.notes, notes, strict=True):
+        assert note.startswith(start)
+    assert migration.missing == missing
+    assert f"{{{expression}}}" in migration.text
+
+
 def test_migrate_notes_the_key_that_labels_of_boxes_need():
     """T.Boxes(compact=True) cuts entries under this key, and leaves those under the names of label_fields."""
     code = 'import albumentations as A\nA.BboxParams("coco", label_fields=["class_labels"])\n'
