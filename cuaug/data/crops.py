@@ -56,8 +56,8 @@ class CropDecode:
             plan.antialias,
             layout=receiver.layout,
         )
-        window = slice(rows_above, rows_above + height), slice(columns_left, columns_left + width)
-        return resized[(..., *window) if receiver.layout == "NCHW" else (slice(None), *window)]
+        rows, columns = slice(rows_above, rows_above + height), slice(columns_left, columns_left + width)
+        return receiver.window(resized, rows, columns)
 
 
 class FullDecode:

@@ -65,8 +65,8 @@ class Loader:
             none), or "pad" with the epoch's first samples.
         on_error: For an image that cannot be read or decoded: "raise" DecodeError, "skip" the image, or "replace" it
             by another image of the batch.
-        max_bad: Maximum share of bad files among those that this rank reads, above which DecodeError is raised; one bad
-            file is accepted unless this is 0. None: no limit.
+        max_bad: Maximum share of bad files, above which DecodeError is raised; one bad file is accepted unless this is
+            0. None: no limit. Each rank compares the bad files that it has read with the number of all files.
         dct_scale: Decode at 1/2, 1/4 or 1/8 where that is enough; False: pixels are those of a full decode.
         strict: Reject damaged files that a decoder could read with wrong pixels.
         decoder: "cpu", or "hybrid" on a GPU: nvJPEG decodes some of the baseline JPEGs while the CPU's threads decode
@@ -150,7 +150,6 @@ class Loader:
         self._pipeline = BatchPipeline(recipe, self.source.name, on_error, settings)
         self.clock: StageTimer = self._pipeline.timer
         self.bad: dict[int, str] = {}
-        self._was_read: np.ndarray = np.zeros(len(self.source), bool)  # by this rank [len(source)]
         self._epoch = self._batch = 0
         # Number of changes of the position. An iteration that began before the latest change no longer moves it.
         self._generation = 0
@@ -235,7 +234,7 @@ class Loader:
         with contextlib.closing(finished.__iter__()) as batches, self._progress_bar(first, count) as advance:
             for batch in batches:
                 images, targets = receiver.hand_over((batch.images, batch.targets), batch.ready_event)
-                self._record_bad(batch.ids, batch.bad)
+                self._record_bad(batch.bad)
                 if generation == self._generation:
                     self._batch += 1
                 advance(len(batch.ids))
@@ -294,17 +293,13 @@ class Loader:
         targets = batch_targets(values, indices, source.name, self._pipeline.box_format)
         return None if targets is None else targets[: len(ids)]
 
-    def _record_bad(self, ids: np.ndarray, bad: dict[int, str]) -> None:
+    def _record_bad(self, bad: dict[int, str]) -> None:
         """Adds bad images by id; raises if there are more than `max_bad` allows."""
         self.bad |= bad
-        self._was_read[[*ids.tolist(), *bad]] = True
-        if self.max_bad is None or not self.bad:
-            return
-        # A rank reads its share of the files in an epoch, and others in the next one.
-        count = max(-(-len(self.source) // self.world), int(self._was_read.sum()))
-        if len(self.bad) > (self.max_bad and max(1, self.max_bad * count)):
+        allowed = self.max_bad and max(1, self.max_bad * len(self.source))
+        if allowed is not None and len(self.bad) > allowed:
             listed = "".join(f"\n  {self.source.name(i)}: {reason}" for i, reason in list(self.bad.items())[:10])
-            share = f"{len(self.bad)} of {count} images" + (f" of rank {self.rank}" if self.world > 1 else "")
+            share = f"{len(self.bad)} of {len(self.source)} images"
             raise DecodeError(f"{share} cannot be decoded, more than max_bad={self.max_bad}:{listed}")
 
     @contextlib.contextmanager

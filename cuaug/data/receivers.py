@@ -57,9 +57,9 @@ class NumPyReceiver:
         """An array of the same dtype and shape as `array`, a view of the bytes of `block` from `start` on."""
         return block[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
 
-    def remove_margin(self, images: Any, rows: int, columns: int) -> Any:
-        """A view of the images without the outer `rows` and `columns` on each side."""
-        return images[:, rows : images.shape[1] - rows, columns : images.shape[2] - columns]
+    def window(self, images: Any, rows: slice, columns: slice) -> Any:
+        """A view of these rows and columns of the images."""
+        return images[:, rows, columns]
 
     def contiguous(self, images: Any) -> Any:
         return np.ascontiguousarray(images)
@@ -113,8 +113,8 @@ class TorchReceiver(NumPyReceiver):
         dtype = getattr(self.torch, array.dtype.name)
         return block[start : start + array.nbytes].view(dtype).reshape(array.shape)
 
-    def remove_margin(self, images: Any, rows: int, columns: int) -> Any:
-        return images[..., rows : images.shape[2] - rows, columns : images.shape[3] - columns]
+    def window(self, images: Any, rows: slice, columns: slice) -> Any:
+        return images[..., rows, columns]
 
     def contiguous(self, images: Any) -> Any:
         return images.contiguous(memory_format=self.torch.channels_last)
