@@ -90,6 +90,9 @@ KORNIA: Mapping[str, Row] = {
         "scale=(0.02, 0.33), ratio=(0.3, 3.3), value=0.0, same_on_batch=False, p=0.5, keepdim=False",
         "RandomErasing(p, scale=scale, ratio=ratio, value=value)",
     ),
+    "RandomEqualize": Equivalent(
+        "same_on_batch=False, p=0.5, keepdim=False", "RandomEqualize(p)", "for uint8 images; kornia's are float"
+    ),
     "RandomGaussianBlur": Equivalent(
         "kernel_size, sigma, border_type='reflect', separable=True, same_on_batch=False, p=0.5, keepdim=False",
         "GaussianBlur(reverse(kernel_size), sigma)",
@@ -107,6 +110,11 @@ KORNIA: Mapping[str, Row] = {
     "RandomPerspective": Equivalent(
         "distortion_scale=0.5, resample='bilinear', same_on_batch=False, align_corners=False, p=0.5, keepdim=False",
         "RandomPerspective(distortion_scale, p, interpolation=resample.lower())",
+    ),
+    "RandomPosterize": Equivalent(
+        "bits=3, same_on_batch=False, p=0.5, keepdim=False",
+        "RandomPosterize(mean_bits(bits), p)",
+        f"{_SIMILAR}: one number of bits for all samples",
     ),
     "RandomResizedCrop": Equivalent(
         "size, scale=(0.08, 1.0), ratio=(3 / 4, 4 / 3), resample='bilinear', same_on_batch=False, "
@@ -133,6 +141,12 @@ KORNIA: Mapping[str, Row] = {
         "keepdim=False",
         "RandomAffine(0, shear=shear, interpolation=resample.lower())",
     ),
+    "RandomSolarize": Equivalent(
+        "thresholds=0.1, additions=0.1, same_on_batch=False, p=0.5, keepdim=False",
+        'PixelOp("AddSolarize", "abs(clamp(px + a, 0, 1) - select(clamp(px + a, 0, 1) < t, 0, 1))", '
+        "t=around(thresholds, 0.5), a=around(additions))",
+        "RandomSolarize has one threshold, and adds nothing",
+    ),
     "RandomTranslate": Equivalent(
         "translate_x=None, translate_y=None, resample='bilinear', same_on_batch=False, align_corners=False, "
         "padding_mode='zeros', p=0.5, keepdim=False",
@@ -150,13 +164,19 @@ KORNIA: Mapping[str, Row] = {
     ),
 }
 
+_SHIFTS_AND_SCALES = f"{_SIMILAR}: shifts are symmetric about 0, and one scale is drawn for both axes"
+_NEAREST = '"nearest", also of masks, reads the pixel at the center of the output pixel, not at its corner'
+_ROUNDED_DOWN = f"{_SIMILAR}: the length of the other side is rounded down"
+_UINT8_LIMITS = "the limits are for uint8 images (0..255)"
 _NO_COUNTERPART = "there is no counterpart; a function of the batch in the list of Compose can take its place"
 ALBUMENTATIONS: Mapping[str, Row] = {
     "Affine": Equivalent(
-        "scale=(1.0, 1.0), translate_percent=0.0, rotate=0.0, shear=(0.0, 0.0), interpolation=1, fill=0, p=0.5",
-        "RandomAffine(constant(rotate), translate=(largest(translate_percent), largest(translate_percent)), "
-        "scale=constant(scale), shear=2 * constant(shear), interpolation=cv2_interpolation(interpolation), fill=fill)",
-        f"{_SIMILAR}: shifts are symmetric about 0, and one scale is drawn for both axes",
+        "scale=(1.0, 1.0), translate_percent=None, translate_px=None, rotate=0.0, shear=(0.0, 0.0), interpolation=1, "
+        "*, fill=0, p=0.5",
+        "RandomAffine(negate(constant(rotate)), "
+        "translate=(largest(translate_percent or 0), largest(translate_percent or 0)), scale=constant(scale), "
+        "shear=2 * constant(shear), interpolation=cv2_interpolation(interpolation), fill=fill)",
+        f"{_SHIFTS_AND_SCALES}; images are sheared before they are rotated, not after it",
     ),
     "BasicTransform": "derive from Transform, or put a function into Compose",
     "BboxParams": Equivalent(
@@ -165,10 +185,11 @@ ALBUMENTATIONS: Mapping[str, Row] = {
     ),
     **dict.fromkeys(("Blur", "CLAHE", "GridDistortion", "MedianBlur", "MotionBlur"), _NO_COUNTERPART),
     **dict.fromkeys(("OpticalDistortion", "RandomFog", "RandomRain", "RandomShadow", "Transpose"), _NO_COUNTERPART),
-    "CenterCrop": Equivalent("height, width, p=1.0", "CenterCrop((height, width))", _ODD_MARGIN),
+    "CenterCrop": Equivalent("height, width, pad_if_needed=False, *, p=1.0",
+        "CenterCrop((height, width))", _ODD_MARGIN),
     "ChannelShuffle": Equivalent("p=0.5", "RandomChannelPermutation()"),
     "CoarseDropout": Equivalent(
-        "num_holes_range=(1, 2), hole_height_range=(0.1, 0.2), hole_width_range=(0.1, 0.2), fill=0, p=0.5",
+        "num_holes_range=(1, 2), hole_height_range=(0.1, 0.2), hole_width_range=(0.1, 0.2), fill=0, *, p=0.5",
         "RandomErasing(p, scale=products(hole_height_range, hole_width_range), value=fill)",
         f"{_SIMILAR}: one box; RandomMask fills several squares",
     ),
@@ -177,38 +198,48 @@ ALBUMENTATIONS: Mapping[str, Row] = {
         "ColorJitter(brightness, contrast, saturation, hue)",
     ),
     "Compose": Equivalent(
-        "transforms, bbox_params=None, keypoint_params=None, seed=None, p=1.0",
+        "transforms, bbox_params=None, keypoint_params=None, *, seed=None, p=1.0",
         "Compose(transforms, seed=seed, boxes=bbox_params, keypoints=keypoint_params)",
     ),
     "Crop": "call cuaug.crop before the recipe",
     "ElasticDeform": "use ElasticTransform",
-    "Equalize": Equivalent("mode='cv', by_channels=True, p=0.5", "RandomEqualize(p)"),
+    "ElasticTransform": Equivalent(
+        "alpha, sigma, interpolation=1, *, fill=0, p=0.5",
+        "ElasticTransform(0.75 * alpha, sigma, interpolation=cv2_interpolation(interpolation), fill=fill)",
+        f"{_SIMILAR}: Albumentations divides the noise by its largest value",
+    ),
+    "Equalize": Equivalent("mode='cv', by_channels=True, *, p=0.5", "RandomEqualize(p)",
+        f"{_SIMILAR}: results are those of PIL"),
     "GaussNoise": Equivalent(
-        "std_range=(0.2, 0.44), mean_range=(0.0, 0.0), per_channel=True, p=0.5",
+        "std_range=(0.2, 0.44), mean_range=(0.0, 0.0), per_channel=True, *, p=0.5",
         "GaussianNoise(mean(mean_range), mean(std_range))",
         f"{_SIMILAR}: one sigma for all samples",
     ),
     "GaussianBlur": Equivalent(
         "blur_limit=0, sigma_limit=(0.5, 3.0), p=0.5",
-        "GaussianBlur(kernel_size(blur_limit, sigma_limit), constant(sigma_limit))",
+        "GaussianBlur(kernel_size(blur_limit, sigma_limit), above_zero(up_to(sigma_limit)))",
         "one kernel size for all samples",
     ),
     "GridDropout": "use RandomMask",
     "HorizontalFlip": Equivalent("p=0.5", "RandomHorizontalFlip(p)"),
     "HueSaturationValue": Equivalent(
-        "hue_shift_limit=20, sat_shift_limit=30, val_shift_limit=20, p=0.5",
+        "hue_shift_limit=(-20, 20), sat_shift_limit=(-30, 30), val_shift_limit=(-20, 20), p=0.5",
         "ColorJitter(brightness=factors(val_shift_limit, 255), saturation=factors(sat_shift_limit, 255), "
-        "hue=largest(hue_shift_limit) / 180)",
+        "hue=ratio(around(hue_shift_limit), 180))",
         f"{_SIMILAR}: it multiplies by saturation and brightness instead of adding them",
     ),
     "ImageCompression": Equivalent(
-        "quality_range=(99, 100), compression_type='jpeg', p=0.5", "JPEG(quality_range)"
+        "compression_type='jpeg', quality_range=(99, 100), p=0.5",
+        "JPEG(quality_range)",
+        f"{_SIMILAR}: Albumentations encodes red as blue, and blue as red",
     ),
     "InvertImg": Equivalent("p=0.5", "RandomInvert(p)"),
     "KeypointParams": Equivalent("format='xy', label_fields=None, remove_invisible=True", "Keypoints()"),
+    "Lambda": "put a function of the batch into the list of Compose",
     "LongestMaxSize": Equivalent(
-        "max_size=1024, interpolation=1, p=1.0",
+        "max_size, max_size_hw=None, interpolation=1, *, p=1.0",
         "Resize(None, cv2_interpolation(interpolation), max_size=max_size, antialias=False)",
+        f"{_ROUNDED_DOWN}; {_NEAREST}",
     ),
     "NoOp": Equivalent("p=0.5", "Identity()"),
     "Normalize": Equivalent(
@@ -216,34 +247,42 @@ ALBUMENTATIONS: Mapping[str, Row] = {
         "Normalize(mean, std)",
     ),
     "OneOf": Equivalent("transforms, p=0.5", "RandomChoice(transforms, p=weights)"),
+    "Pad": Equivalent(
+        "padding=0, fill=0, fill_mask=0, border_mode=0, p=1.0",
+        "Pad(padding, fill=fill, padding_mode=border(border_mode))"),
     "PadIfNeeded": "use Pad with the missing rows; RandomCrop(size, pad_if_needed=True) and CenterCrop pad, too",
     "Perspective": Equivalent(
-        "scale=(0.05, 0.1), keep_size=True, fit_output=False, interpolation=1, fill=0, p=0.5",
+        "scale=(0.05, 0.1), keep_size=True, fit_output=False, interpolation=1, *, fill=0, p=0.5",
         "RandomPerspective(2 * largest(scale), p, cv2_interpolation(interpolation), fill=fill)",
-        f"{_SIMILAR}: corners are uniform",
+        f"{_SIMILAR}: corners are uniform, and the image's corners move inward, with fill outside; "
+        "Albumentations enlarges a part of the image",
     ),
-    "PixelDropout": Equivalent("dropout_prob=0.01, per_channel=False, drop_value=0, p=0.5",
+    "PixelDropout": Equivalent("dropout_prob=0.01, per_channel=False, drop_value=0, *, p=0.5",
         "RandomMask(p, share=dropout_prob, value=drop_value)"),
     "Posterize": Equivalent("num_bits=4, p=0.5", "RandomPosterize(num_bits, p)"),
     "RandomBrightnessContrast": Equivalent(
-        "brightness_limit=(-0.2, 0.2), contrast_limit=(-0.2, 0.2), brightness_by_max=True, p=0.5",
-        'PixelOp("BrightnessContrast", "px * (1 + c) + b", c=around(contrast_limit), b=around(brightness_limit))',
-        f"its expression is px * (1 + c) + b; {_ADDED_BRIGHTNESS}",
+        "brightness_limit=(-0.2, 0.2), contrast_limit=(-0.2, 0.2), brightness_by_max=True, *, p=0.5",
+        'PixelOp("BrightnessContrast", "clamp(px * (1 + c) + b, 0, 1)", c=around(contrast_limit), '
+        "b=around(brightness_limit))",
+        f"its expression is clamp(px * (1 + c) + b, 0, 1); {_ADDED_BRIGHTNESS}",
     ),
     "RandomCrop": Equivalent(
-        "height, width, pad_if_needed=False, fill=0, p=1.0",
+        "height, width, pad_if_needed=False, *, fill=0, p=1.0",
         "RandomCrop((height, width), pad_if_needed=pad_if_needed, fill=fill)",
+        "with pad_if_needed, the image lies at a random place in the padding, not in its center",
     ),
     "RandomGamma": Equivalent(
         "gamma_limit=(80, 120), p=0.5", 'PixelOp("Gamma", "pow(px, g)", g=ratio(gamma_limit, 100))'
     ),
     "RandomResizedCrop": Equivalent(
-        "size, scale=(0.08, 1.0), ratio=(0.75, 4 / 3), interpolation=1, p=1.0",
+        "size, scale=(0.08, 1.0), ratio=(0.75, 4 / 3), interpolation=1, *, p=1.0",
         "RandomResizedCrop(size, scale=scale, ratio=ratio, interpolation=cv2_interpolation(interpolation), "
         "antialias=False)",
+        _NEAREST,
     ),
+    "RandomOrder": "use RandomChoice for one of the transforms; RandomOrder of cuaug applies all",
     "RandomRotate90": Equivalent(
-        "p=0.5",
+        "p=1",
         "RandomChoice([Identity(), RandomRotation((90, 90)), RandomRotation((180, 180)), RandomRotation((270, 270))])",
         "for square images",
     ),
@@ -252,31 +291,33 @@ ALBUMENTATIONS: Mapping[str, Row] = {
         "use Compose: calls with the same seed and step draw the same, and draw gives the parameters for apply, "
         "which takes images only"
     ),
-    "Resize": Equivalent(
-        "height, width, interpolation=1, p=1.0",
-        "Resize((height, width), cv2_interpolation(interpolation), antialias=False)",
-    ),
+    "Resize": Equivalent("height, width, interpolation=1, *, p=1.0",
+        "Resize((height, width), cv2_interpolation(interpolation), antialias=False)", _NEAREST),
     "RGBShift": Equivalent(
         "r_shift_limit=(-20, 20), g_shift_limit=(-20, 20), b_shift_limit=(-20, 20), p=0.5",
-        'PixelOp("RGBShift", "rgb(red + r, green + g, blue + b)", r=ratio(around(r_shift_limit), 255), '
+        'PixelOp("RGBShift", "clamp(rgb(red + r, green + g, blue + b), 0, 1)", r=ratio(around(r_shift_limit), 255), '
         "g=ratio(around(g_shift_limit), 255), b=ratio(around(b_shift_limit), 255))",
+        _UINT8_LIMITS,
     ),
     "Rotate": Equivalent(
-        "limit=(-90, 90), interpolation=1, fill=0, p=0.5",
+        "limit=(-90, 90), interpolation=1, *, fill=0, p=0.5",
         "RandomRotation(limit, cv2_interpolation(interpolation), fill=fill)",
     ),
     "SafeRotate": "use RandomRotation, with Pad before it",
     "Sequential": Equivalent("transforms, p=0.5", "Compose(transforms)"),
-    "Sharpen": Equivalent("alpha=(0.2, 0.5), lightness=(0.5, 1.0), p=0.5",
-        "RandomAdjustSharpness(1 + 4 * mean(alpha), p)", f"{_SIMILAR}: one strength for all samples"),
+    "Sharpen": Equivalent("alpha=(0.2, 0.5), lightness=(0.5, 1.0), *, p=0.5",
+        "RandomAdjustSharpness(1 + 13 * mean(alpha), p)",
+        f"{_SIMILAR}: one strength for all samples, the lightness is 1, and the outermost pixels stay"),
     "ShiftScaleRotate": Equivalent(
-        "shift_limit=0.0625, scale_limit=0.1, rotate_limit=45, interpolation=1, border_mode=0, fill=0, p=0.5",
-        "RandomAffine(rotate_limit, translate=(largest(shift_limit), largest(shift_limit)), "
+        "shift_limit=(-0.0625, 0.0625), scale_limit=(-0.1, 0.1), rotate_limit=(-45, 45), interpolation=1, "
+        "border_mode=0, *, fill=0, p=0.5",
+        "RandomAffine(negate(around(rotate_limit)), translate=(largest(shift_limit), largest(shift_limit)), "
         "scale=factors(scale_limit), interpolation=cv2_interpolation(interpolation), fill=fill)",
+        _SHIFTS_AND_SCALES,
     ),
-    "SmallestMaxSize": Equivalent("max_size=1024, interpolation=1, p=1.0",
+    "SmallestMaxSize": Equivalent("max_size, max_size_hw=None, interpolation=1, *, p=1.0",
         "Resize(max_size, cv2_interpolation(interpolation), antialias=False)",
-        "one size for all samples"),
+        f"{_ROUNDED_DOWN}; one size for all samples; {_NEAREST}"),
     "Solarize": Equivalent("threshold_range=(0.5, 0.5), p=0.5", "RandomSolarize(255 * mean(threshold_range), p)",
         "the threshold is for uint8 images (0..255); one threshold for all samples"),
     "SomeOf": "use RandAugment, or RandomChoice and RandomApply",
@@ -284,6 +325,7 @@ ALBUMENTATIONS: Mapping[str, Row] = {
     "ToGray": Equivalent("num_output_channels=3, method='weighted_average', p=0.5", "RandomGrayscale(p)"),
     "ToTensorV2": ANY_LIBRARY_OR_DATASET,
     "VerticalFlip": Equivalent("p=0.5", "RandomVerticalFlip(p)"),
+    "from_dict": "write the recipe as code: from_dict of cuaug reads the descriptions of cuaug's to_dict",
 }  # fmt: skip
 
 # Operators of ``nvidia.dali.fn``: a pipeline is a graph, which no edit turns into a recipe.

@@ -118,6 +118,18 @@ def constant(value: Any) -> tuple[Any, Any]:
     return (value, value) if isinstance(value, (int, float)) else _pair(value)
 
 
+def negate(value: Any) -> tuple[Any, Any]:
+    """(-high, -low): Affine of Albumentations rotates counter-clockwise, `RandomAffine` clockwise."""
+    low, high = _pair(value)
+    return 0 - high, 0 - low  # 0.0, not -0.0
+
+
+def above_zero(value: Any) -> tuple[Any, Any]:
+    """The range of a sigma, without 0, which cuaug refuses: from 0.001, which changes no pixel."""
+    low, high = _pair(value)
+    return max(low, 0.001), high
+
+
 def ratio(value: Any, divisor: float) -> tuple[float, float]:
     low, high = _pair(value)
     return low / divisor, high / divisor
@@ -137,6 +149,11 @@ def mean(value: Any) -> float:
     return sum(constant(value)) / 2
 
 
+def mean_bits(value: Any) -> int:
+    """The mean of kornia's range of bits, which is x..8 of a number x."""
+    return math.floor(mean((value, 8) if isinstance(value, (int, float)) else value) + 0.5)
+
+
 def products(a: Any, b: Any) -> tuple[float, float]:
     return a[0] * b[0], a[1] * b[1]
 
@@ -148,7 +165,7 @@ def reverse(value: Any) -> Any:
 
 def kernel_size(blur_limit: Any, sigma_limit: Any) -> int:
     """The largest kernel; of the largest sigma if the limit is 0."""
-    return int(largest(blur_limit)) or 2 * math.ceil(3.5 * largest(sigma_limit)) + 1
+    return int(largest(blur_limit)) or 2 * int(3.5 * largest(sigma_limit)) + 1
 
 
 def _option(value: Any, advice: Mapping[Any, str]) -> str:
@@ -174,7 +191,7 @@ def cv2_interpolation(flag: Any) -> str:
 HELPERS: Mapping[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
-        around, border, box_format, constant, cv2_interpolation, factors, kernel_size, largest, mean, products, ratio,
-        reverse, up_to,
+        above_zero, around, border, box_format, constant, cv2_interpolation, factors, kernel_size, largest, mean,
+        mean_bits, negate, products, ratio, reverse, up_to,
     )
 }  # fmt: skip

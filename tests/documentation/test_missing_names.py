@@ -117,6 +117,8 @@ def test_rows_of_names_that_cuaug_has_have_other_parameters():
     rows = {name: row for rows in _missing_names.TRANSFORMS.values() for name, row in rows.items() if name in T.__all__}
     assert len(rows) > 10
     for name, row in rows.items():
+        if isinstance(row, str):
+            continue
         other = eval(f"lambda {row.parameters}: None")
         assert [*inspect.signature(other).parameters] != [*inspect.signature(getattr(T, name)).parameters], name
 

@@ -5,16 +5,17 @@ import inspect
 
 import pytest
 import torch
-from helpers.compare import Tolerance, assert_equal
+from helpers.compare import EXACT, Tolerance, assert_equal
 
+from cuaug import transforms as T
 from cuaug._equivalents import KORNIA, Equivalent
 from cuaug._migration.migrate import migrate
 
 ROUNDING = Tolerance(absolute=5e-5, reason="float32; kornia divides and multiplies by the range of HSV")
 LUMA = Tolerance(absolute=2e-4, reason="kornia's luma has 0.299 for red, torchvision's 0.2989")
 ROWS = {name: row for name, row in KORNIA.items() if isinstance(row, Equivalent)}
-# Random even with ranges of one value, so that their pixels are not compared.
-WITHOUT_ONE_RESULT = {"RandomChannelShuffle", "RandomErasing", "RandomPerspective"}
+# Random even with ranges of one value, so that their pixels are not compared; or for uint8 only, in a test below.
+NOT_IN_THE_LISTS = {"RandomChannelShuffle", "RandomErasing", "RandomPerspective", "RandomEqualize", "RandomPosterize"}
 # Calls that draw from ranges of one value.
 EQUAL = [
     "AugmentationSequential(K.RandomInvert(p=1.0), K.RandomVerticalFlip(p=1.0))",
@@ -41,6 +42,8 @@ EQUAL = [
     "RandomRotation((10.0, 10.0), p=1.0)",
     "RandomSharpness((0.5, 0.5), p=1.0)",
     "RandomShear((10.0, 10.0), p=1.0)",
+    "RandomSolarize((0.4, 0.4), (0.1, 0.1), p=1.0)",
+    "RandomSolarize((0.6, 0.6), (-0.2, -0.2), p=1.0)",
     "RandomVerticalFlip(1.0)",
     "Resize((8, 9), align_corners=False)",
     "Resize(8, 'short', 'bicubic', False)",
@@ -90,7 +93,35 @@ def test_migrate_notes_pixels_that_differ_from_kornia(call, kornia):
 
 
 def test_rows_of_kornia_are_compared():
-    assert {call.partition("(")[0] for call in [*EQUAL, *DIFFERENT]} | WITHOUT_ONE_RESULT == {*ROWS}
+    assert {call.partition("(")[0] for call in [*EQUAL, *DIFFERENT]} | NOT_IN_THE_LISTS == {*ROWS}
+
+
+def test_names_in_both_kornia_and_cuaug_have_rows(kornia):
+    """`migrate` keeps the call of a name without a row, although its parameters may have another meaning."""
+    assert {name for name in T.__all__ if hasattr(kornia, name)} <= {*KORNIA}
+
+
+@pytest.mark.parametrize("call", ["RandomEqualize(p=1.0)", "RandomPosterize((3.0, 3.0), p=1.0)"])
+def test_migrated_call_gives_the_levels_of_kornia(call, kornia):
+    """Of uint8 images, which kornia does not take; it cuts floats off to levels."""
+    images = torch.randint(0, 200, (2, 3, 17, 24), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    names = {}
+    exec(migrate(f"import kornia.augmentation as K\nt = K.{call}\n").text, names)
+    levels = torch.round(255 * eval(f"K.{call}", {"K": kornia})((images + 0.5) / 255))
+    assert_equal(names["t"](images), levels.to(torch.uint8), tolerance=EXACT)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("RandomPosterize()", "RandomPosterize(6, 0.5)"),
+        ("RandomPosterize(3, p=1.0)", "RandomPosterize(6, 1.0)"),
+        ("RandomPosterize((2, 4), p=0.3)", "RandomPosterize(3, 0.3)"),
+    ],
+)
+def test_migrate_gives_the_mean_bits_of_kornia(call, expected):
+    """A number x stands for x..8."""
+    assert migrate(f"import kornia.augmentation as K\nK.{call}\n").text.endswith(f"\nK.{expected}\n")
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -18,9 +18,9 @@ from cuaug._migration.migrate import migrate
 IMPORTS = {"kornia": "import kornia.augmentation as X", "Albumentations": "import albumentations as X"}
 # Arguments of parameters without a default.
 ARGUMENTS = {
-    "brightness": (0.8, 1.2), "contrast": (0.8, 1.2), "degrees": 10, "format": "coco", "height": 8, "hue": (-0.1, 0.1),
-    "kernel_size": (3, 5), "mean": 0.5, "saturation": 0.2, "shear": 5, "sigma": (0.1, 2.0), "size": (8, 8), "std": 0.25,
-    "width": 8,
+    "alpha": 1, "brightness": (0.8, 1.2), "contrast": (0.8, 1.2), "degrees": 10, "format": "coco", "height": 8,
+    "hue": (-0.1, 0.1), "kernel_size": (3, 5), "max_size": 8, "mean": 0.5, "saturation": 0.2, "shear": 5,
+    "sigma": (0.1, 2.0), "size": (8, 8), "std": 0.25, "width": 8,
 }  # fmt: skip
 ROWS = [
     (library, name, row)
@@ -58,32 +58,43 @@ def test_migrate_gives_a_call_of_every_row_that_cuaug_accepts(library, name, row
         ("RandomCrop(width=7, height=5)", "RandomCrop((5, 7))"),
         ("Resize(5, 7, interpolation=cv2.INTER_AREA)", 'Resize((5, 7), "area", antialias=False)'),
         ("Resize(5, 7, interpolation=2)", 'Resize((5, 7), "bicubic", antialias=False)'),
-        ("GaussianBlur(p=0.25)", "RandomApply([X.GaussianBlur(23, (0.5, 3.0))], p=0.25)"),
+        ("GaussianBlur(p=0.25)", "RandomApply([X.GaussianBlur(21, (0.5, 3.0))], p=0.25)"),
         ("GaussianBlur((3, 7), p=1)", "GaussianBlur(7, (0.5, 3.0))"),
+        ("GaussianBlur((3, 7), 2, p=1)", "GaussianBlur(7, (0.001, 2))"),
         ("Rotate(limit=30, p=1)", 'RandomRotation(30, "bilinear")'),
         ("OneOf([X.ToGray(p=0.5), X.NoOp(p=0.5)], p=1)", "RandomChoice([X.RandomGrayscale(1), X.Identity()])"),
         ("OneOf([X.ToGray(), X.NoOp(p=0.6)], p=1)", "RandomChoice([X.RandomGrayscale(1), X.Identity()], p=[0.5, 0.6])"),
         (
             "ShiftScaleRotate(0.1, (-0.5, 0.2), 0, p=1)",
-            'RandomAffine(0, translate=(0.1, 0.1), scale=(0.5, 1.2), interpolation="bilinear")',
+            'RandomAffine((0, 0), translate=(0.1, 0.1), scale=(0.5, 1.2), interpolation="bilinear")',
         ),
         (
-            "Affine((1.1, 1.2), 0.1, 5, (-9, 9), p=1)",
-            "RandomAffine((5, 5), translate=(0.1, 0.1), scale=(1.1, 1.2), shear=(-9, 9, -9, 9), "
+            "ShiftScaleRotate(0, 0, (10, 30), p=1)",
+            'RandomAffine((-30, -10), translate=(0, 0), scale=(1.0, 1.0), interpolation="bilinear")',
+        ),
+        (
+            "Affine((1.1, 1.2), 0.1, None, 5, (-9, 9), p=1)",
+            "RandomAffine((-5, -5), translate=(0.1, 0.1), scale=(1.1, 1.2), shear=(-9, 9, -9, 9), "
             'interpolation="bilinear")',
         ),
         (
             "Affine(shear=9, p=1)",
-            "RandomAffine((0.0, 0.0), translate=(0.0, 0.0), scale=(1.0, 1.0), shear=(9, 9, 9, 9), "
+            "RandomAffine((0.0, 0.0), translate=(0, 0), scale=(1.0, 1.0), shear=(9, 9, 9, 9), "
             'interpolation="bilinear")',
         ),
         ("Perspective(interpolation=2, p=1)", 'RandomPerspective(0.2, 1, "bicubic")'),
-        ("RGBShift(15, 15, 51, p=1)", 'PixelOp("RGBShift", "rgb(red + r, green + g, blue + b)", '
+        ("RGBShift(15, 15, 51, p=1)", 'PixelOp("RGBShift", "clamp(rgb(red + r, green + g, blue + b), 0, 1)", '
          "r=(-0.0588235, 0.0588235), g=(-0.0588235, 0.0588235), b=(-0.2, 0.2))"),
         ("OneOf([X.ToGray(p=P), X.NoOp(p=1)], p=1)", "RandomChoice([X.RandomGrayscale(1), X.Identity()], p=[P, 1])"),
         ("Compose([]); y(image=a, mask=b); f(image=a)", 'Compose([]); y({"image": a, "mask": b}); f(image=a)'),
         ("ShiftScaleRotate(0, 1e999, 0, p=1)",
-         'RandomAffine(0, translate=(0, 0), scale=(0.0, float("inf")), interpolation="bilinear")'),
+         'RandomAffine((0, 0), translate=(0, 0), scale=(0.0, float("inf")), interpolation="bilinear")'),
+        ("HueSaturationValue((9, 18), 0, 0, p=1)",
+         "ColorJitter(brightness=(1.0, 1.0), saturation=(1.0, 1.0), hue=(0.05, 0.1))"),
+        ("ImageCompression('jpeg', (50, 60), p=1)", "JPEG((50, 60))"),
+        ("Pad((1, 2), border_mode=cv2.BORDER_REFLECT_101)", 'Pad((1, 2), padding_mode="reflect")'),
+        ("RandomRotate90()", "RandomChoice([X.Identity(), X.RandomRotation((90, 90)), X.RandomRotation((180, 180)), "
+         "X.RandomRotation((270, 270))])"),
         (r"BboxParams('a\nb')", r"Boxes('a\nb', compact=True)"),
         ("Compose([X.NoOp(p=1), X.ToTensorV2()])", "Compose([X.Identity()])"),
         ("Compose([X.ToTensorV2()])", "Compose([])"),
