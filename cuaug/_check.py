@@ -17,7 +17,7 @@ from typing import Any, ParamSpec, TypeVar, get_args
 import numpy as np
 
 from . import _missing_names, _option_names
-from ._integers import float_value, has_positions, integer_value
+from ._integers import float_value, has_positions, integer_value, is_overflow_of_user_code
 from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES, MAX_VALUE
 from ._value_text import value_text
 from .typing import InterpolationName, Layout
@@ -73,7 +73,7 @@ def prefix_errors(function: Callable[P, R]) -> Callable[P, R]:
             # `args` do not change the text of a UnicodeError, nor of the system's errors, which name the file.
             has_own_text = isinstance(error, UnicodeError) or getattr(error, "errno", None) is not None
             message = str(error)
-            if message.startswith("cuaug.") or has_own_text:
+            if message.startswith("cuaug.") or has_own_text or is_overflow_of_user_code(error):
                 raise
             if isinstance(error, OverflowError):  # a Python int that no float can represent
                 raise ValueError(f"{name}: {error}") from None

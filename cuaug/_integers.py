@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ._value_text import array_text, is_array, is_on_host, value_text
+
+# Code of all other packages is the user's.
+_PACKAGES = frozenset(("cuaug", "cupy", "jax", "jaxlib", "numpy", "torch"))
 
 
 def integer_value(parameter: str, value: Any) -> int:
@@ -35,6 +39,14 @@ def float_value(parameter: str, value: Any) -> float:
         return float(value)
     except OverflowError:  # an int
         raise ValueError(f"{parameter} must be a number that a float holds, got {value_text(value)}") from None
+
+
+def is_overflow_of_user_code(error: Exception) -> bool:
+    """Whether an OverflowError passed through code of the user, such as a function in a recipe."""
+    if not isinstance(error, OverflowError):
+        return False
+    modules = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return not {module.partition(".")[0] for module in modules} <= _PACKAGES
 
 
 def is_one_number(value: Any) -> bool:

@@ -207,7 +207,7 @@ _SAME_FOR_ALL = frozenset(
         "RGB", "ToDtype",
     )
 )  # fmt: skip
-_UNEXPECTED = re.compile(r"(\w+)(?:\.(__init__|__call__|apply))?\(\) got an unexpected keyword argument '(\w+)'")
+_UNEXPECTED = re.compile(r"((\w+)(?:\.(__init__|__call__|apply))?)\(\) got an unexpected keyword argument '(\w+)'")
 
 
 def argument_hint(function: Callable[..., Any], message: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
@@ -215,7 +215,9 @@ def argument_hint(function: Callable[..., Any], message: str, args: tuple[Any, .
     unexpected = _UNEXPECTED.match(message)
     if unexpected is None:
         return ""
-    name, kind, argument = unexpected.groups()
+    callee, name, kind, argument = unexpected.groups()
+    if callee != function.__qualname__ or argument not in kwargs:  # a call in code of the user, as in a recipe
+        return ""
     if kind == "__init__" and argument == "p":
         return _probability_hint(name, args, kwargs)
     advice = ARGUMENTS.get(name, ARGUMENTS[kind or "function"]).get(argument, "")
@@ -227,8 +229,7 @@ def argument_hint(function: Callable[..., Any], message: str, args: tuple[Any, .
 
 def _probability_hint(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
     """The end of the message of a constructor that has no `p`."""
-    is_transform = name == "Compose" or hasattr(args[0], "is_fused")
-    if name == "Transform" or not is_transform:
+    if not args or name == "Transform" or not (name == "Compose" or hasattr(args[0], "is_fused")):
         return ""
     if name != "Compose" and not args[0].is_fused:
         return ": leave it out: it runs on whole samples; RandomApply calls it for some of them"

@@ -291,9 +291,8 @@ def _mirror(flip: Any, extent: int) -> tuple[Any, Any]:
     """Factor and offset of an axis, mirrored for each sample whose `flip` is true."""
     if isinstance(flip, (bool, int)):
         return (-1, extent - 1) if flip else (1, 0)
-    is_flipped = (
-        (convert.host_array("flip", flip) != 0).astype(float)
-        if convert.is_host(flip)
-        else convert.asarray(flip, like=flip, dtype="float32")
-    )
+    if convert.is_host(flip):
+        is_flipped: Any = (convert.host_array("flip", flip) != 0).astype(float)
+    else:  # bool first: every number but 0 is true
+        is_flipped = convert.asarray(convert.asarray(flip, like=flip, dtype="bool"), like=flip, dtype="float32")
     return 1.0 - 2.0 * is_flipped, is_flipped * (extent - 1.0)

@@ -167,4 +167,4 @@ def _partner(partner: Any, batch: ImageBatch) -> Any:
     """The partner's index as a column; -1 is the previous sample."""
     if partner is None:
         return -1.0
-    return parameters.checked_numbers("partner", partner, batch.samples - 1)
+    return parameters.checked_numbers("partner", partner, max(batch.samples - 1, 0))

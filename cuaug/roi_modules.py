@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 from ._arrays import torch_module
 from ._check import prefix_errors
 from ._detection.roi_options import infer_scales
+from ._integers import has_positions
 from ._value_text import value_text
 from .roi import ps_roi_align, ps_roi_pool, roi_align, roi_pool
 from .typing import AnyArray, Array, Size
@@ -214,9 +215,8 @@ class MultiScaleRoIAlign(_RoIModule):
         if isinstance(featmap_names, str) or not isinstance(featmap_names, Iterable):
             raise TypeError(f"featmap_names must be a list of names, got {value_text(featmap_names)}")
         self.featmap_names: list[str] = list(featmap_names)
-        self.output_size: tuple[int, ...] = (
-            tuple(output_size) if isinstance(output_size, Sequence) else (output_size, output_size)
-        )
+        size: Any = output_size  # or an array
+        self.output_size: tuple[int, ...] = tuple(size) if has_positions(size) else (size, size)
         self.sampling_ratio: int = sampling_ratio
         self.canonical_scale: float = canonical_scale
         self.canonical_level: int = canonical_level

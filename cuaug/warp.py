@@ -19,6 +19,7 @@ from ._matrices import canvas_maps
 from ._passes import parameters, warp
 from ._passes.geometry import map_geometry, matrix_geometry
 from ._passes.replay import replayed
+from ._value_text import value_text
 from .typing import AnyArray, Array, Border, DType, Fill, Interpolation, Layout, Numbers, Origin, PerSample
 
 __all__ = ["affine", "elastic", "perspective", "remap", "rotate", "warp_affine", "warp_perspective"]
@@ -215,6 +216,9 @@ def affine(
     """
     batch = describe_images(images, layout)
     M, size = canvas_maps.affine(batch.size, angle, translate, scale, shear, center)
+    if M.ndim > 3:
+        _refuse_batch_axes({"angle": angle, "scale": scale}, ())
+        _refuse_batch_axes({"translate": translate, "shear": shear, "center": center}, (2,))
     matrix = parameters.matrices("angle, translate, scale, shear and center", M, batch, rows=2)
     geometry = matrix_geometry(matrix, inverse=False, origin="center")
     return warp.warp(batch, geometry, size, interpolation, border, fill, dtype, out)
@@ -254,6 +258,9 @@ def rotate(
     """
     batch = describe_images(images, layout)
     M, size = canvas_maps.rotation(batch.size, angle, expand, center)
+    if M.ndim > 3:
+        _refuse_batch_axes({"angle": angle}, ())
+        _refuse_batch_axes({"center": center}, (2,))
     geometry = matrix_geometry(parameters.matrices("angle", M, batch, rows=2), inverse=False, origin="center")
     return warp.warp(batch, geometry, size, interpolation, border, fill, dtype, out)
 
@@ -291,9 +298,21 @@ def perspective(
     """
     batch = describe_images(images, layout)
     M, inverse = canvas_maps.perspective_matrix(startpoints, endpoints, coefficients)
+    if M.ndim > 3:
+        _refuse_batch_axes({"startpoints": startpoints, "endpoints": endpoints}, (4, 2))
     name = "startpoints and endpoints" if coefficients is None else "coefficients"
     geometry = matrix_geometry(parameters.matrices(name, M, batch, rows=3), inverse, origin="corner")
     return warp.warp(batch, geometry, batch.size, interpolation, border, fill, dtype, out)
+
+
+def _refuse_batch_axes(values: dict[str, Any], shape: tuple[int, ...]) -> None:
+    """Raises ValueError for a value that has more axes than a batch. `shape`: of the value of one sample."""
+    for name, value in values.items():
+        if np.ndim(value) > len(shape) + 1:
+            if not shape:
+                raise ValueError(f"{name} must be one number or one per sample, got {value_text(value)}")
+            extents = ", ".join(map(str, shape))
+            raise ValueError(f"{name} must have shape {shape} or (N, {extents}), got {np.shape(value)}")
 
 
 def _remap(

@@ -16,6 +16,12 @@ def is_compiling() -> bool:
     return torch is not None and torch.compiler.is_compiling()
 
 
+def is_exporting() -> bool:
+    """Whether torch.export is tracing the caller. False for a torch that cannot tell."""
+    torch = sys.modules.get("torch")
+    return torch is not None and hasattr(torch.compiler, "is_exporting") and torch.compiler.is_exporting()
+
+
 def torch_module() -> Any:
     """The torch module. The caller holds a tensor, so torch is imported."""
     return sys.modules["torch"]

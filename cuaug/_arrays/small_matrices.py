@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from . import autograd
 from .convert import asarray, is_host, namespace
 
 # One entry for each of an argument's last axes: the extents that it may have; an empty entry allows any extent.
@@ -87,11 +88,14 @@ def broadcast_batches(names: Iterable[str], batches: Sequence[tuple[int, ...]]) 
 def require(name: str, array: Any, valid: Any, rule: str) -> None:
     """Raises a ValueError that names the first sample whose flag in `valid` is False. `valid` has the batch's shape.
 
-    Does nothing for device arrays.
+    Does nothing for values that cannot be read, such as those on a device or within torch.vmap.
     """
-    if not is_host(valid):
+    if not is_host(valid) or autograd.is_exporting():
         return
-    flags = valid.reshape(-1).tolist()
+    try:
+        flags = valid.reshape(-1).tolist()
+    except RuntimeError:  # within torch.vmap, or under a dispatch mode such as FakeTensorMode
+        return
     if False in flags:
         sample = flags.index(False)
         value = array.reshape((len(flags), *array.shape[valid.ndim :]))[sample].tolist()

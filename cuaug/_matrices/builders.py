@@ -48,7 +48,7 @@ class Builder:
 
     Attributes:
         functor: The struct in kernels/matrices.
-        domains: Of the inputs. The last ones may be missing, or repeat the last domain.
+        domains: Of the inputs. A call may have fewer inputs; inputs beyond the last domain have the last domain.
         formula: The same function in the operations of an array library.
         result_shape: Checks the shapes of one sample's inputs and returns the shape of its result.
         rules: The index of an input, and the rule that it may break. A functor returns the number of the rule, from 1.

@@ -177,6 +177,12 @@ def test_multi_scale_roi_align_takes_names_once_and_shapes_in_an_array():
             ops.MultiScaleRoIAlign(names, 2, 2)
 
 
+@pytest.mark.parametrize("size", [np.array([2, 3]), torch.tensor([2, 3]), [2, 3]], ids=["numpy", "torch", "list"])
+def test_multi_scale_roi_align_takes_output_size_in_an_array(size):
+    pooler = ops.MultiScaleRoIAlign(["0"], size, 1)
+    assert pooler({"0": torch.ones(1, 1, 64, 64)}, [torch.ones(4, 4)], [(256, 256)]).shape == (4, 1, 2, 3)
+
+
 def test_multi_scale_roi_align_takes_canonical_scale_and_level():
     levels = {"0": torch.full((1, 1, 64, 64), 4.0), "1": torch.full((1, 1, 32, 32), 8.0)}
     boxes = [torch.tensor([(0.0, 0, size, size) for size in (55, 57, 111, 113)])]

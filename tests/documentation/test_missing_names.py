@@ -269,6 +269,48 @@ def test_messages_do_not_recommend_arguments_that_the_callable_lacks(call):
         call()
 
 
+class Other:
+    def __init__(self):
+        pass
+
+    def __call__(self, image):
+        return image
+
+
+def identity(images):
+    return images
+
+
+class ArrayWithError:
+    shape, dtype = BATCH.shape, BATCH.dtype
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, **options):
+        Other(p=1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: T.Compose([lambda _: Other(p=1)])(BATCH),
+        lambda: T.Compose([lambda images: identity(images, p=3)])(BATCH),
+        lambda: T.Compose([lambda images: identity(images, align_corners=True)])(BATCH),
+        lambda: T.Compose([lambda images: Other()(images, mask=1)])(BATCH),
+        lambda: T.RandomRotation(3)(ArrayWithError()),
+        lambda: T.Compose([T.RandomRotation(3)])(ArrayWithError()),
+        lambda: T.RandomRotation.__init__(p=3),
+    ],
+)
+def test_unknown_arguments_of_other_callables_are_not_explained(call):
+    """The error is of the user's code, or of a constructor that got no instance."""
+    with pytest.raises(
+        TypeError, match=r"^cuaug\.transforms\.\w+: [\w.]+\(\) got an unexpected keyword argument '\w+'$"
+    ):
+        call()
+
+
 # Required arguments, by name.
 REQUIRED = {
     "Normalize": ([0.5] * 3, [0.2] * 3), "Resize": (8,), "CenterCrop": (8,), "RandomCrop": (8,), "Pad": (2,),

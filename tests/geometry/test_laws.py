@@ -10,6 +10,7 @@ from helpers.arrays import no_synchronization
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.matrices import FLOAT64, LIBRARIES, put
 from tables.matrices import CASES
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from cuaug import fit, geometry
 from cuaug._arrays import small_matrices
@@ -40,6 +41,45 @@ def test_matrix_function_batch_equals_samples(function, arguments):
     assert_equal(batch, one_by_one, tolerance=rounding)
     assert_equal(function(*(a[:1] for a in arguments)), one_by_one[:1], tolerance=rounding)
     assert_equal(function(*(a[:0] for a in arguments)), one_by_one[:0])
+
+
+@every_function
+def test_matrix_function_within_vmap_equals_batch(function, arguments):
+    tensors = [torch.from_numpy(a) for a in arguments]
+    rounding = Tolerance(1e-10, reason="the formulas of autograd, and the loops")
+    assert_equal(torch.vmap(function)(*tensors), function(*tensors), tolerance=rounding)
+
+
+def test_matrix_function_within_vmap_gives_nan_for_a_bad_sample():
+    """torch.vmap has no values to check; torch.func.vjp has."""
+    singular = torch.stack([torch.eye(2, 3), torch.zeros(2, 3)])
+    result = torch.vmap(invert_affine)(singular)
+    assert result.isnan().all((1, 2)).tolist() == [False, True]
+    with pytest.raises(ValueError, match=r"^cuaug\.invert_affine: M must not be singular, got .* in sample 1$"):
+        torch.func.vjp(invert_affine, singular)
+
+
+@every_function
+def test_matrix_function_runs_under_fake_tensor_mode(function, arguments):
+    mode = FakeTensorMode()
+    fakes = [mode.from_tensor(torch.from_numpy(a)) for a in arguments]
+    with mode:
+        result = function(*fakes)
+    assert result.shape == function(*arguments).shape
+
+
+@pytest.mark.parametrize("name", ["transform_points", "invert_affine"])
+@pytest.mark.skipif(not hasattr(torch.compiler, "is_exporting"), reason="this torch does not tell that it exports")
+def test_matrix_function_is_exported_by_torch(name):
+    function, arguments = CASES[name]
+    tensors = [torch.from_numpy(a) for a in arguments]
+
+    class Module(torch.nn.Module):
+        def forward(self, *values):
+            return function(*values)
+
+    exported = torch.export.export(Module(), tuple(tensors)).module()
+    assert_equal(exported(*tensors), function(*tensors), tolerance=Tolerance(1e-10, reason="formulas, and loops"))
 
 
 @every_function

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from helpers.arrays import put
 
 import cuaug
 from cuaug import io
@@ -137,3 +138,21 @@ def test_gaussian_noise_takes_the_id_of_the_first_sample():
     expected = cuaug.gaussian_noise(IMAGES, seed=1, ids=[5, 6, 7, 8])
     np.testing.assert_array_equal(cuaug.gaussian_noise(IMAGES, seed=1, ids=5), expected)
     assert (expected[0] != expected[1]).any()
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: T.LinearTransformation([[10**400]], [1]), "transforms.LinearTransformation"),
+        (lambda: cuaug.remove_small_boxes(torch.ones(2, 4), 2**64), "remove_small_boxes"),
+        (
+            lambda: cuaug.remove_small_boxes(put(np.ones((2, 4), np.float32), ("jax", "cpu")), 2**64),
+            "remove_small_boxes",
+        ),
+    ],
+    ids=["numpy", "torch", "jax"],
+)
+def test_int_that_a_library_cannot_convert_is_a_value_error(call, name):
+    """OverflowErrors of cuaug's code, and of the library that it calls."""
+    with pytest.raises(ValueError, match=rf"^cuaug\.{name}: "):
+        call()

@@ -106,9 +106,11 @@ def test_mixup_cutmix_channels_views_and_videos(backend):
 
 
 @every_backend
-def test_mixup_keeps_batches_of_zero_and_one_samples(backend):
+def test_mixup_cutmix_keep_batches_of_zero_and_one_samples(backend):
     batch = images(backend, "uint8")
-    assert_equal(cuaug.mixup(batch[:0], 0.5), batch[:0])
+    for partner in (None, 0, []):
+        assert_equal(cuaug.mixup(batch[:0], 0.5, partner), batch[:0])
+        assert_equal(cuaug.cutmix(batch[:0], 0, 0, 4, 4, partner), batch[:0])
     assert_equal(cuaug.mixup(batch[:1], 0.5), batch[:1])
 
 

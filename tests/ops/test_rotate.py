@@ -87,6 +87,32 @@ def test_rotate_expand_sample_equals_sample_alone(angles, convert, interpolation
                 assert not canvas.any()
 
 
+SQUARE = np.array([(0, 0), (10, 0), (10, 16), (0, 16)])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: cuaug.rotate(x, [[1, 2]]), r"angle must be one number or one per sample, got \[\[1, 2\]\]"),
+        (lambda x: cuaug.rotate(x, put(np.zeros((3, 1)), TORCH), expand=True), "angle must be one number or one per"),
+        (
+            lambda x: cuaug.rotate(x, 1, center=np.zeros((1, 3, 2))),
+            r"center must have shape \(2,\) or \(N, 2\), got \(1",
+        ),
+        (lambda x: cuaug.affine(x, 1, (0, 0), [[1]], 0), r"scale must be one number or one per sample, got \[\[1\]\]"),
+        (lambda x: cuaug.affine(x, 1, [[[0, 0]]], 1, 0), r"translate must have shape .*, got \(1, 1, 2\)"),
+        (lambda x: cuaug.affine(x, [1, 2, 3], (0, 0), 1, [[[0, 0]]]), r"shear must have shape .*, got \(1, 1, 2\)"),
+        (
+            lambda x: cuaug.perspective(x, SQUARE, SQUARE[None, None]),
+            r"endpoints must have shape \(4, 2\) or \(N, 4, 2\), got \(1, 1, 4, 2\)",
+        ),
+    ],
+)
+def test_rotate_affine_perspective_name_a_parameter_with_two_batch_axes(call, message):
+    with pytest.raises(ValueError, match=rf"^cuaug\.\w+: {message}"):
+        call(noise())
+
+
 def test_rotate_expand_accepts_no_samples_and_no_angles():
     assert cuaug.rotate(noise((0, 17, 11, 3)), [], expand=True).shape == (0, 17, 11, 3)
 

@@ -55,6 +55,31 @@ def test_op_layouts_agree(row, backend):
         assert_equal(results["NCHW"], results["NHWC"], tolerance=layout_tolerance(row, backend, dtype))
 
 
+FLIP_VALUES = {"uint8": [0, 2, 255], "int64": [3, 0, -1], "float32": [0.5, 1.0, 0.0], "bool": [True, False, True]}
+every_flip = pytest.mark.parametrize(("dtype", "values"), FLIP_VALUES.items(), ids=FLIP_VALUES)
+
+
+def check_flips(batch, flip, values):
+    for function, axis in ((cuaug.hflip, 2), (cuaug.vflip, 1)):
+        actual = to_numpy(function(batch, flip, layout="NHWC"))
+        for image, source, value in zip(actual, to_numpy(batch), values, strict=True):
+            assert_equal(image, np.flip(source, axis - 1) if value else source)
+
+
+@every_flip
+@every_backend
+def test_hflip_vflip_mirror_samples_whose_value_is_not_0(backend, dtype, values):
+    check_flips(images(backend, layout="NHWC"), put(np.array(values, dtype), backend), values)
+
+
+@every_flip
+def test_hflip_vflip_mirror_samples_whose_unread_value_is_not_0(dtype, values, monkeypatch):
+    """As for values on a device."""
+    flip, is_host = put(np.array(values, dtype), TORCH), convert.is_host
+    monkeypatch.setattr(convert, "is_host", lambda value: value is not flip and is_host(value))
+    check_flips(images(TORCH, layout="NHWC"), flip, values)
+
+
 @every_backend
 def test_crop_takes_positions_on_host_and_device(backend):
     batch, top, left = images(backend), np.array([0, 1, 2]), np.array([2, 0, 1])

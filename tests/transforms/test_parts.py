@@ -295,12 +295,14 @@ def test_transform_of_user_is_described_by_its_arguments():
     assert repr(Halve(3)) == "Halve(by=3)"
 
 
-def test_error_of_a_function_keeps_its_type():
+@pytest.mark.parametrize("error_type", [ZeroDivisionError, OverflowError])
+def test_error_of_a_function_keeps_its_type_and_traceback(error_type):
     def fail(images):
-        raise ZeroDivisionError("mine")
+        raise error_type("mine")
 
-    with pytest.raises(ZeroDivisionError, match=r"^mine$"):
+    with pytest.raises(error_type, match=r"^mine$") as error:
         T.Compose([*BEFORE, fail])(noise(SHAPE))
+    assert error.traceback[-1].name == "fail"
 
 
 @pytest.mark.parametrize("layout", ["HWC", "CHW", None])
