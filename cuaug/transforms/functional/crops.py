@@ -99,7 +99,7 @@ def resize(
     size: Size | None,
     interpolation: ResizeInterpolation = "bilinear",
     max_size: int | None = None,
-    antialias: bool = True,
+    antialias: bool | None = True,
     *,
     layout: Layout | None = None,
 ) -> Array:
@@ -193,7 +193,7 @@ def resized_crop(
     width: PerSample,
     size: Size,
     interpolation: ResizeInterpolation = "bilinear",
-    antialias: bool = True,
+    antialias: bool | None = True,
     *,
     layout: Layout | None = None,
 ) -> Array:
