@@ -45,7 +45,7 @@ def kernel_extents(kernel_size: Any) -> tuple[int, int]:
     return _side("kernel_size", extents[0]), _side("kernel_size", extents[-1])
 
 
-def resized_size(size: tuple[int, int], new_size: Size | None, max_size: int | None) -> tuple[int, int]:
+def resized_size(size: tuple[float, float], new_size: Size | None, max_size: int | None) -> tuple[int, int]:
     """(H, W) of the resized image.
 
     For one number, torchvision's rule: the shorter side becomes that number, the longer side follows, rounded down.

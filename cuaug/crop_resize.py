@@ -29,7 +29,7 @@ def resize(
     size: Size | None,
     interpolation: ResizeInterpolation = "bilinear",
     max_size: int | None = None,
-    antialias: bool = True,
+    antialias: bool | None = True,
     *,
     layout: Layout | None = None,
     dtype: DType | None = None,
@@ -43,8 +43,8 @@ def resize(
             source pixels weighted by the part that the output pixel covers (OpenCV's INTER_AREA).
         max_size: The limit of the longer side if ``size`` is one number.
         antialias: Widen the filter by the reduction, so that every source pixel counts; no effect on "nearest" and
-            "area". "bicubic" and "lanczos" are then Pillow's, also in an enlargement (a = -0.5, Lanczos-3); without
-            antialias, they are OpenCV's (a = -0.75, Lanczos-4).
+            "area"; None is False. "bicubic" and "lanczos" are then Pillow's, also in an enlargement (a = -0.5,
+            Lanczos-3); without antialias, they are OpenCV's (a = -0.75, Lanczos-4).
 
     All other arguments, the result and the errors are those of :func:`warp_affine`. "nearest" reads the
     source pixel that contains the destination pixel's centre (Pillow's rule, torchvision's "nearest-exact"). A
@@ -69,7 +69,7 @@ def resized_crop(
     width: PerSample,
     size: Size,
     interpolation: ResizeInterpolation = "bilinear",
-    antialias: bool = True,
+    antialias: bool | None = True,
     *,
     layout: Layout | None = None,
     dtype: DType | None = None,
@@ -246,12 +246,12 @@ def _resize(
     box: tuple[Any, Any, Any, Any],
     size: tuple[int, int],
     interpolation: Any,
-    antialias: bool,
+    antialias: bool | None,
     dtype: Any,
     out: Any,
 ) -> Any:
     interpolation = _check.interpolation(interpolation, resample.INTERPOLATIONS)
-    antialias = _check.boolean("antialias", antialias)
+    antialias = resample.antialias_value(antialias)
     if interpolation == "nearest":
         top, left, height, width = parameters.box_columns(box)
         x_scale, y_scale = width / size[1], height / size[0]

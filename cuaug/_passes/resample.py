@@ -29,6 +29,11 @@ INTERPOLATIONS = ("nearest", *_FILTERS[True])  # of a resize
 MAX_REDUCTION = 1 << 18
 
 
+def antialias_value(value: Any) -> bool:
+    """An argument `antialias`; None is False, as torchvision's is for tensors."""
+    return _check.boolean("antialias", False if value is None else value)
+
+
 def resample(
     images: ImageBatch,
     box: SampleParameters,

@@ -26,7 +26,7 @@ from .plan_report import plan_report
 from .process_seed import call_seed, new_seed
 from .sample_check import CheckReport, check_sample
 from .sample_methods import forward_arguments
-from .sample_structure import call_sample, parse_sample
+from .sample_structure import call_sample, keep_none_targets, parse_sample
 from .transform import Transform, typed_as
 from .transform_list import is_changed, transform_list, transforms_after
 from .transform_sequence import TransformSequence
@@ -106,6 +106,7 @@ class Compose(TransformSequence):
         return table(f"{type(self).__name__}, seed {self.seed}", ("", "transform"), rows)
 
     @typed_as(Transform.__call__)
+    @keep_none_targets
     @prefix_errors
     def __call__(
         self,

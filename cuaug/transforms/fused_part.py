@@ -73,7 +73,7 @@ class FusedPart:
         if images is not None:
             batch = describe_images(images.value, images.layout or image_layout(images.original, layout))
             plan, batch = self.plans.plan_group([batch])
-            if not (plan.mixes and parsed.targets_of("labels")):
+            if not plan.mixes or images.paths == ((),):  # labels may be beside images that are in a container
                 return {"images": [self._draw_and_apply(plan, batch, ids, key)]}, plan.result_size
         return self.transform(parsed, key, ids, layout)
 

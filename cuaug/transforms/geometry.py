@@ -9,7 +9,7 @@ from .. import _check, _option_names
 from .._fusion.fill import FillByKind
 from .._fusion.recipe import AFFINE_COLUMNS, Recipe
 from .._integers import python_value
-from .._passes.resample import INTERPOLATIONS
+from .._passes.resample import INTERPOLATIONS, antialias_value
 from .._program.functors import BORDERS, SAMPLERS
 from .._sizes import int_or_tuple, padding_of, resized_size, square_or_size
 from .._value_text import value_text
@@ -68,7 +68,7 @@ class RandomResizedCrop(Transform):
         scale: Sequence[float] = (0.08, 1.0),
         ratio: Sequence[float] = (3 / 4, 4 / 3),
         interpolation: ResizeInterpolation = "bilinear",
-        antialias: bool = True,
+        antialias: bool | None = True,
     ) -> None:
         self.size: tuple[int, int] = square_or_size("size", size)
         self.scale: tuple[float, float] = ranges.pair("scale", scale, 0.0)
@@ -76,7 +76,7 @@ class RandomResizedCrop(Transform):
         if self.ratio[0] <= 0:
             raise ValueError(f"ratio must be greater than 0, got {value_text(ratio)}")
         self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
-        self.antialias: bool = _check.boolean("antialias", antialias)
+        self.antialias: bool = antialias_value(antialias)
 
     def write(self, recipe: Recipe) -> None:
         names = ("top", "left", "height", "width")
@@ -92,13 +92,13 @@ class Resize(Transform):
         size: Size | None,
         interpolation: ResizeInterpolation = "bilinear",
         max_size: int | None = None,
-        antialias: bool = True,
+        antialias: bool | None = True,
     ) -> None:
         resized_size((1, 1), size, max_size)  # checks both
         self.size: int | tuple[int, ...] | None = None if size is None else int_or_tuple("size", size)
         self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
         self.max_size: int | None = None if max_size is None else int(max_size)
-        self.antialias: bool = _check.boolean("antialias", antialias)
+        self.antialias: bool = antialias_value(antialias)
 
     def write(self, recipe: Recipe) -> None:
         size = resized_size(recipe.size, self.size, self.max_size)

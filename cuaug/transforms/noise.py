@@ -105,7 +105,8 @@ class ElasticTransform(Transform):
 
     Args:
         alpha: Strength, or (x, y). Smoothing reduces it: with the defaults displacements are about 0.8 pixels.
-        sigma: Sigma of the Gaussian in pixels, or (x, y); below 15.875. The filter ends at 4 sigma; 0: no smoothing.
+        sigma: Sigma of the Gaussian in pixels, or (x, y); below 15.875. The filter ends at 4 sigma; 0: no smoothing
+            along the axis.
         interpolation: "nearest", "bilinear" or "bicubic", or a member of torchvision's or Pillow's enumeration.
         fill: Value outside the image: a number, or one per channel; or a dict by type (docs/targets.md).
     """
@@ -119,8 +120,6 @@ class ElasticTransform(Transform):
     ) -> None:
         self.alpha: tuple[float, float] = ranges.x_and_y("alpha", alpha, both=True)
         self.sigma: tuple[float, float] = ranges.x_and_y("sigma", sigma, 0.0, both=True)
-        if (self.sigma[0] == 0) != (self.sigma[1] == 0):
-            raise ValueError(f"sigma must be greater than 0 in x and in y, or 0 in both, got {value_text(sigma)}")
         if max(self.sigma) >= MAX_TAPS / 8:
             raise ValueError(f"sigma must be below {MAX_TAPS / 8}, got {value_text(sigma)}")
         self.interpolation = _check.interpolation(interpolation, ("nearest", "bilinear", "bicubic"))
@@ -137,7 +136,10 @@ class ElasticTransform(Transform):
         x, y = (alpha / 2 for alpha in self.alpha)
         amplitude = [recipe.constant("reach_x", x, otherwise=0.0), recipe.constant("reach_y", y, otherwise=0.0)]
         options: dict[str, Any] = {"interpolation": self.interpolation, "fill": self.fill}
-        recipe.add(Displacement([*key, *amplitude], recipe.size, self._kernel_size, self.sigma, **options))
+        x_sigma, y_sigma = self.sigma
+        # A kernel of one pixel has the weight 1 with every sigma greater than 0.
+        sigma = (x_sigma or 1.0, y_sigma or 1.0) if any(self.sigma) else self.sigma
+        recipe.add(Displacement([*key, *amplitude], recipe.size, self._kernel_size, sigma, **options))
 
 
 def _random_key(recipe: Recipe) -> list[Column]:

@@ -62,10 +62,11 @@ def around(
 def x_and_y(
     name: str, value: Any, minimum: float = -math.inf, maximum: float = math.inf, *, both: bool = False
 ) -> tuple[float, float]:
-    """(x, y); `both`: or one number for both."""
+    """(x, y); `both`: or one number for both, which may be in a list."""
     value = python_value(value)
-    if both and not isinstance(value, (list, tuple)):
-        value = value, value
+    if both and (not isinstance(value, (list, tuple)) or len(value) == 1):
+        x = value[0] if isinstance(value, (list, tuple)) else value
+        value = x, x
     if not isinstance(value, (list, tuple)) or len(value) != 2:
         raise ValueError(f"{name} must be {'a number or ' * both}(x, y), got {value_text(value)}")
     return number(name, value[0], minimum, maximum), number(name, value[1], minimum, maximum)

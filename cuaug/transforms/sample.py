@@ -94,6 +94,8 @@ def transform_sample(
     if mixes:
         image = image_targets[0].value[0]
         labels = parsed.targets_of("labels")
+        if not labels and image_targets[0].paths != ((),):  # images alone have no place for labels
+            _check_labels_not_needed(mixes)
         for target in labels:
             _check_samples_with_labels(target, image_targets[0], params.samples)
         results["labels"] = [_mix_labels(target.value, params, mixes, image) for target in labels]
@@ -188,6 +190,17 @@ def _check_samples_with_labels(labels: Target, images: Target, count: int) -> No
     path = list_path(images)
     if isinstance(images.original, GatheredValues) and labels.paths[0][: len(path)] == path and len(labels.paths) > 1:
         _check.per_sample("labels", len({label_path[: len(path) + 1] for label_path in labels.paths}), count)
+
+
+def _check_labels_not_needed(mixes: Sequence[Mix]) -> None:
+    """Raises ValueError if a transform that mixes samples has a number of classes, but the sample has no labels."""
+    for op in mixes:
+        if op.classes is not None:
+            raise ValueError(
+                f"labels must be given where samples are mixed ({op.name}) with num_classes={op.classes}, found none: "
+                "pass labels=..., or (images, labels), or name them 'label' or 'labels' in a dict; images without "
+                "labels need no num_classes"
+            )
 
 
 def _mix_labels(labels: Any, params: Params, mixes: Sequence[Mix], image: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.pillow_library import PillowPixels
+from .._arrays.pillow_library import PILLOW, PillowPixels
 from .._arrays.registry import library_of
 from .._arrays.tv_tensors import kind_of_type, tv_kind
 
@@ -110,6 +110,18 @@ def is_class_number(value: Any, shape: tuple[int, ...]) -> bool:
     return (isinstance(value, int) and not isinstance(value, bool)) or (is_array(value) and not shape)
 
 
+def are_labels_after_tv_tensor(value: Any, is_kind_given: bool) -> bool:
+    """Whether a positional argument after a tv_tensor is labels, though its place is that of boxes or keypoints.
+
+    An array of one axis is neither. One of floats may be a single box or keypoint whose axis is missing, unless a
+    tv_tensor of that kind is given (`is_kind_given`).
+    """
+    shape = tuple(getattr(value, "shape", ()))
+    if tv_kind(value) is not None or not is_array(value) or len(shape) != 1:
+        return is_class_number(value, shape)
+    return is_kind_given or "float" not in str(value.dtype)
+
+
 def has_axes_of_labels(array: Any, images: Any, layout: str | None) -> bool:
     """Whether an array beside the images holds labels: [N], [N, classes], or one class number for a single image.
 
@@ -117,7 +129,7 @@ def has_axes_of_labels(array: Any, images: Any, layout: str | None) -> bool:
     """
     shape = tuple(getattr(array, "shape", ()))
     if is_class_number(array, shape):  # of a single image, as in a data set's `transforms(image, target)`
-        return len(getattr(images, "shape", ())) == 3
+        return library_of(type(images)) is PILLOW or len(getattr(images, "shape", ())) in (2, 3)
     if len(shape) != 2 or not hasattr(images, "__len__"):
         return len(shape) == 1
     images_shape = tuple(getattr(images, "shape", (len(images), *(None,) * 3)))

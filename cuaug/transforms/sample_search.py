@@ -86,8 +86,8 @@ def _search_pair(sample: Sequence[Any], path: Path) -> list[Leaf]:
     images, leaves = sample[0], [Leaf("images", ((*path, 0),), sample[0])]
     if isinstance(images, Crops):
         images, leaves = _first_crop(images), _search(images, (*path, 0))
-    # Labels may be [N, classes] for a batch or a list of images, [classes] for one image, a number for an image [H, W].
-    max_label_axes = min(images.ndim - 2, 2) if is_array(images) else 2
+    # Labels may be [N, classes] for a batch or a list of images, [classes] for one image.
+    max_label_axes = max(1, min(images.ndim - 2, 2)) if is_array(images) else 2
     # As in torchvision: if the images are tv_tensors, arrays of other types are not masks, boxes or images.
     are_typed = tv_kind(images if is_array(images) else images[0]) is not None
     for i, value in enumerate(sample[1:], 1):

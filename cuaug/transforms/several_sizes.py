@@ -11,7 +11,7 @@ from .. import _check, _sizes
 from .._fusion.fill import FillByKind
 from .._fusion.recipe import Recipe
 from .._integers import is_one_number
-from .._passes.resample import INTERPOLATIONS
+from .._passes.resample import INTERPOLATIONS, antialias_value
 from .._value_text import value_text
 from ..typing import FillByType, PerChannel, ResizeInterpolation
 from . import ranges
@@ -133,14 +133,14 @@ class ScaleJitter(SizeJitter):
         target_size: Sequence[int],
         scale_range: Sequence[float] = (0.1, 2.0),
         interpolation: ResizeInterpolation = "bilinear",
-        antialias: bool = True,
+        antialias: bool | None = True,
     ) -> None:
         self.target_size: tuple[int, int] = _check.size("target_size", target_size)
         self.scale_range: tuple[float, float] = ranges.pair("scale_range", scale_range, 0.0)
         if self.scale_range[0] <= 0:
             raise ValueError(f"scale_range must be greater than 0, got {value_text(scale_range)}")
         self.interpolation: str = _check.interpolation(interpolation, INTERPOLATIONS)
-        self.antialias: bool = _check.boolean("antialias", antialias)
+        self.antialias: bool = antialias_value(antialias)
 
     def write_draws(self, recipe: Recipe) -> None:
         recipe.uniform("scale", *self.scale_range, otherwise=1.0)
@@ -164,7 +164,7 @@ class RandomShortestSize(SizeJitter):
         min_size: int | Sequence[int],
         max_size: int | None = None,
         interpolation: ResizeInterpolation = "bilinear",
-        antialias: bool = True,
+        antialias: bool | None = True,
     ) -> None:
         lengths = [min_size] if is_one_number(min_size) else min_size
         self.min_size: list[int] = [*_sizes.int_or_tuple("min_size", lengths)]  # type: ignore[misc]
@@ -172,7 +172,7 @@ class RandomShortestSize(SizeJitter):
             raise ValueError("min_size must be at least one number, got none")
         self.max_size: int | None = None if max_size is None else _check.integer("max_size", max_size, 1)
         self.interpolation: str = _check.interpolation(interpolation, INTERPOLATIONS)
-        self.antialias: bool = _check.boolean("antialias", antialias)
+        self.antialias: bool = antialias_value(antialias)
 
     def write_draws(self, recipe: Recipe) -> None:
         recipe.randint("index", len(self.min_size), 0, otherwise=0.0)
@@ -193,12 +193,16 @@ class RandomResize(SizeJitter):
     """
 
     def __init__(
-        self, min_size: int, max_size: int, interpolation: ResizeInterpolation = "bilinear", antialias: bool = True
+        self,
+        min_size: int,
+        max_size: int,
+        interpolation: ResizeInterpolation = "bilinear",
+        antialias: bool | None = True,
     ) -> None:
         self.min_size: int = _check.integer("min_size", min_size, 1)
         self.max_size: int = _check.integer("max_size", max_size, self.min_size + 1)
         self.interpolation: str = _check.interpolation(interpolation, INTERPOLATIONS)
-        self.antialias: bool = _check.boolean("antialias", antialias)
+        self.antialias: bool = antialias_value(antialias)
 
     def write_draws(self, recipe: Recipe) -> None:
         recipe.randint("size", self.max_size - self.min_size, self.min_size, otherwise=0.0)

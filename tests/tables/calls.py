@@ -207,6 +207,7 @@ ACCEPTS = {
     ("empty list", "io.encode_jpeg", "images"),
     # None: a fill of 0
     *(("None", name, "fill") for name in ("center_crop", "crop", "remap", "warp_affine", "warp_perspective")),
+    *(("None", name, "antialias") for name in ("resize", "resized_crop")),  # as torchvision's: False
     *(
         ("empty list", name, parameter)
         for name in ("affine_matrix", "get_rotation_matrix")

@@ -240,6 +240,19 @@ def test_compose_mixes_labels_in_lists_as_arrays(backend):
     assert_equal(to_numpy(alone), np.float32([0, 0, 0, 1]))
 
 
+@pytest.mark.parametrize("mix", [T.MixUp, T.CutMix])
+def test_compose_mixing_with_num_classes_rejects_samples_without_labels(mix):
+    """Labels under another key would stay those of the images before."""
+    batch, classes = torch.from_numpy(noise((4, 3, 8, 9))), torch.arange(4)
+    recipe = T.Compose([T.RandomHorizontalFlip(), mix(num_classes=5)], seed=1)
+    message = rf"^cuaug.transforms.Compose: labels must be given .* \({mix.__name__}\) with num_classes=5, found none"
+    for sample in ({"image": batch, "target": classes}, {"image": batch}, (batch, None), [{"image": batch[0]}] * 2):
+        with pytest.raises(ValueError, match=message):
+            recipe(sample)
+    assert recipe(batch).shape == batch.shape  # `mixed_labels` gives the labels of this draw
+    assert mix()({"image": batch, "target": classes})["target"] is classes
+
+
 @pytest.mark.parametrize("kind", ["masks", "boxes", "keypoints"])
 def test_compose_mixing_rejects_masks_boxes_keypoints(kind):
     value = {"masks": label_maps(), "boxes": np.ones((5, 1, 4)), "keypoints": np.ones((5, 1, 2))}[kind]

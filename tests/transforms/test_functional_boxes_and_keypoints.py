@@ -87,6 +87,19 @@ def test_convert_bounding_box_format_rounds_integers():
     assert F.convert_bounding_box_format(boxes, "XYXY", "CXCYWH").dtype == torch.int64
 
 
+@pytest.mark.parametrize("backend", [("numpy", "cpu"), ("torch", "cpu"), ("jax", "cpu")])
+@pytest.mark.parametrize("dtype", ["int16", "int32"])
+def test_convert_bounding_box_format_keeps_the_size_of_integer_boxes(backend, dtype):
+    """The edges of a box of odd size are halves: both are rounded up."""
+    centers, sizes = np.meshgrid(np.arange(-4, 24), np.arange(1, 8))
+    columns = [axis.ravel() for axis in (centers, centers + 1, sizes, sizes[::-1])]
+    boxes = put(np.stack(columns, -1).astype(dtype), backend)
+    corners = F.convert_bounding_box_format(boxes, "CXCYWH", "XYXY")
+    assert corners.dtype == boxes.dtype
+    assert np.array_equal(np.asarray(corners[:, 2:] - corners[:, :2]), np.asarray(boxes[:, 2:]))
+    assert np.array_equal(np.asarray(corners[:, 0]), np.ceil(columns[0] - columns[2] / 2))
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
 @pytest.mark.parametrize("mode", ["soft", "hard", None, "auto"])
 @pytest.mark.parametrize("own_mode", ["soft", None])

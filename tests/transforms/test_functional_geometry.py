@@ -251,6 +251,26 @@ def test_functional_parameters_of_boxes_are_one_value(real_tv):
             call()
 
 
+@pytest.mark.parametrize("size", [7, [7], (1,), np.int64(7)], ids=str)
+@pytest.mark.parametrize("box", [(10, 20), (20, 10), (7, 23), (5, 5), (1, 19)], ids=str)
+def test_resized_crop_by_one_number_keeps_the_aspect_ratio_of_the_box(TF, real_tv, box, size):
+    sizes = [size] if np.ndim(size) == 0 else size
+    image, mask = torch.from_numpy(noise((3, *SIZE))), real_tv.Mask(masks(2))
+    points = real_tv.KeyPoints(torch.tensor([[3.0, 4.0]]), canvas_size=SIZE)
+    for target in (image, mask, boxes(real_tv, "XYXY"), points):
+        expected, result = TF.resized_crop(target, 1, 2, *box, sizes), F.resized_crop(target, 1, 2, *box, size)
+        assert getattr(result, "canvas_size", result.shape) == getattr(expected, "canvas_size", expected.shape)
+
+
+def test_resized_crop_by_one_number_refuses_a_box_per_sample():
+    images = torch.from_numpy(noise((2, 3, *SIZE)))
+    assert F.resized_crop(images, [1, 2], 3, 10, 5, 4).shape == (2, 3, 8, 4)
+    for height, width in (([10, 9], 5), (10, torch.tensor([5, 4])), ([10], 5)):
+        assert F.resized_crop(images, 1, 2, height, width, (8, 4)).shape == (2, 3, 8, 4)
+        with pytest.raises(ValueError, match=r"size must be \(H, W\) where height or width is an array, got 4"):
+            F.resized_crop(images, 1, 2, height, width, 4)
+
+
 SCALARS = {
     "uint8": np.uint8(1),
     "int8": np.int8(-128),
@@ -275,9 +295,9 @@ WRONG_CROPS = {
     "top must hold numbers, got '1'": lambda x: F.crop(x, "1", 0, 2, 2),
     r"\(height, width\) must be at least 1, got 0": lambda x: F.crop(x, 0, 0, 0, 2),
     r"\(height, width\) must be an int, got 1.5": lambda x: F.crop(x, 0, 0, 2, 1.5),
-    "height must be greater than 0, got 0.0": lambda x: F.resized_crop(x, 0, 0, 0, 2, 3),
-    "width must be greater than 0, got -1.0": lambda x: F.resized_crop(x, 0, 0, 1, -1, 3),
-    "top must be a finite number": lambda x: F.resized_crop(x, np.nan, 0, 1, 1, 3),
+    "height must be greater than 0, got 0.0": lambda x: F.resized_crop(x, 0, 0, 0, 2, (3, 3)),
+    "width must be greater than 0, got -1.0": lambda x: F.resized_crop(x, 0, 0, 1, -1, (3, 3)),
+    "top must be a finite number": lambda x: F.resized_crop(x, np.nan, 0, 1, 1, (3, 3)),
     "the padded size must be at least 1, got -[0-9]": lambda x: F.pad(x, -20),
 }
 

@@ -46,7 +46,7 @@ def convert_bounding_box_format(
         inplace: Write the numbers to ``inpt``, too. The format that ``inpt`` itself states stays as it was.
 
     Returns:
-        The boxes in the type and the dtype of ``inpt``; integers are rounded.
+        The boxes in the type and the dtype of ``inpt``; integers are rounded, halves up.
 
     Raises:
         ValueError: A format is unknown, or ``old_format`` is missing for an array or given for ``BoundingBoxes``.
@@ -61,7 +61,10 @@ def convert_bounding_box_format(
         raise TypeError("new_format must be a format of boxes, got None")
     target = box_values.format_name("new_format", new_format)
     source = box_values.format_name("old_format", stated_format(inpt) or old_format)
-    result = box_values.cast(_convert(values, source, target), values.dtype)
+    result = _convert(values, source, target)
+    if point_map.is_integer(values.dtype):
+        result = box_values.rounded_up(result)
+    result = box_values.cast(result, values.dtype)
     if inplace:
         if stated_format(values) not in (None, target):
             raise ValueError(f"inplace must be False: {type(values).__name__} state {source}, and cannot hold {target}")

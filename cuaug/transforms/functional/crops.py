@@ -11,6 +11,7 @@ from typing import Any
 from ... import _check, _sizes, crop_resize
 from ..._arrays.convert import parameter_column
 from ..._check import prefix_errors
+from ..._integers import is_one_number
 from ..._matrices.canvas_maps import CanvasMap, along_axes
 from ..._passes.parameters import box_columns
 from ..._value_text import value_text
@@ -98,7 +99,7 @@ def resize(
     size: Size | None,
     interpolation: ResizeInterpolation = "bilinear",
     max_size: int | None = None,
-    antialias: bool = True,
+    antialias: bool | None = True,
     *,
     layout: Layout | None = None,
 ) -> Array:
@@ -192,27 +193,34 @@ def resized_crop(
     width: PerSample,
     size: Size,
     interpolation: ResizeInterpolation = "bilinear",
-    antialias: bool = True,
+    antialias: bool | None = True,
     *,
     layout: Layout | None = None,
 ) -> Array:
     """Crop a box and resize it, as :func:`cuaug.resized_crop`.
 
-    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All other
-    arguments are those of :func:`cuaug.resized_crop`.
+    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`.
+
+    Args:
+        size: (H, W) of the result; or one number for its shorter side, with the aspect ratio of the box, as
+            torchvision's. One number needs one ``height`` and one ``width`` for all images, on the host.
+
+    All other arguments are those of :func:`cuaug.resized_crop`.
 
     >>> import numpy as np
     >>> resized_crop(np.array([[9, 0, 2, 4, 6]], np.uint8), 0, 1, 1, 4, (1, 2))
     array([[1, 5]], dtype=uint8)
     """
+    box = top, left, height, width
+    new_size = _resized_crop_size(box, size)
     return move(
         inpt,
         layout,
         interpolation,
         lambda images, interpolation, layout: crop_resize.resized_crop(
-            images, top, left, height, width, size, interpolation, antialias, layout=layout
+            images, *box, new_size, interpolation, antialias, layout=layout
         ),
-        lambda _: _resized_box((top, left, height, width), _sizes.square_or_size("size", size)),
+        lambda _: _resized_box(box, new_size),
     )
 
 
@@ -245,6 +253,19 @@ def pad(
         lambda images, _, layout: crop_resize.pad(images, padding, fill_value(fill), padding_mode, layout=layout),
         canvas_map,
     )
+
+
+def _resized_crop_size(box: tuple[Any, Any, Any, Any], size: Any) -> tuple[int, int]:
+    """(H, W) of the result. One number is the shorter side, and the longer side has the aspect ratio of the box."""
+    if size is None or not (is_one_number(size) or len(size) == 1):
+        return _sizes.square_or_size("size", size)
+    *_, height, width = box_columns(box)
+    if not (isinstance(height, float) and isinstance(width, float)):
+        raise ValueError(
+            f"size must be (H, W) where height or width is an array, got {value_text(size)}: one number keeps the "
+            "aspect ratio of the box, which must be one for all images"
+        )
+    return _sizes.resized_size((height, width), size, None)
 
 
 def _resized_box(box: tuple[Any, Any, Any, Any], size: tuple[int, int]) -> CanvasMap:
