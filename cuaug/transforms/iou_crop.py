@@ -23,11 +23,12 @@ _MAX_REPETITIONS = 256
 
 
 class RandomIoUCrop(SizeTransform):
-    """Crop a box that overlaps a box of the sample by at least a drawn IoU (Liu et al. 2016, SSD).
+    """Crop a box that overlaps a valid box of the sample by at least a drawn IoU (Liu et al. 2016, SSD).
 
     Boxes whose centres are outside of the crop become ``(0, 0, 0, 0)`` and are not valid: ``Boxes(compact=True)``, or
     :class:`SanitizeBoundingBoxes` after the transform, removes them. The crop is a view of the image. The host chooses
-    the crops: boxes on a GPU are copied to the host, which waits for the device; boxes on the host wait for nothing.
+    the crops: boxes and their "valid" on a GPU are copied to the host, which waits for the device; those on the host
+    wait for nothing.
 
     Args:
         min_scale: Smallest height and width of the crop, divided by those of the image.
