@@ -56,7 +56,7 @@ class RandomIoUCrop(SizeTransform):
         self.min_aspect_ratio: float = ranges.number("min_aspect_ratio", min_aspect_ratio, 0.0)
         self.max_aspect_ratio: float = ranges.number("max_aspect_ratio", max_aspect_ratio, self.min_aspect_ratio)
         options = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0) if sampler_options is None else sampler_options
-        self.sampler_options: list[float] = [*ranges.numbers("sampler_options", options, "a list of numbers")]
+        self.sampler_options: tuple[float, ...] = ranges.numbers("sampler_options", options, "a list of numbers")
         if not self.sampler_options:
             raise ValueError(f"sampler_options must be at least one number, got {value_text(sampler_options)}")
         self.trials: int = _check.integer("trials", trials, 1, 1024)
