@@ -16,6 +16,7 @@ from .sample_leaves import leaves_of
 from .sample_rebuild import rebuild, set_path, value_at, with_copied_containers
 from .sample_search import list_path
 from .sample_target import Path, UnstackedBatch, path_text
+from .video_lists import check_no_list_of_videos
 
 
 def samples_at(sample: Any, count: int, indices: Sequence[int]) -> Any:
@@ -64,8 +65,10 @@ def unstacked(sample: Any, count: int) -> Any:
     for path, kind in _entries_by_sample(sample, count):
         value = value_at(sample, path)
         if kind in ("images", "masks") and is_array(value):
-            entries = (wrap_like(without_type(entry), value) for entry in value)
-            set_path(results, (0, *path), UnstackedBatch(entries))
+            entries = UnstackedBatch(wrap_like(without_type(entry), value) for entry in value)
+            if kind == "images":
+                check_no_list_of_videos(entries, path)
+            set_path(results, (0, *path), entries)
     return rebuild([sample], results)[0]
 
 

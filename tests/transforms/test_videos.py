@@ -41,3 +41,41 @@ def test_compose_inverse_moves_a_video_back(tv, frames):
 def test_compose_plan_of_a_video_is_that_of_its_layout(tv, frames):
     recipe, batch = T.Compose([T.ColorJitter(0.9)], seed=0), frames if frames is BATCH else frames[None]
     assert str(recipe.plan(tv.Video(frames))) == str(recipe.plan(batch, layout="NTCHW"))
+
+
+AFTER_SIZES = r"images at .* must not be a batch of videos after a transform that draws sizes, nor in a choice with one"
+
+
+@pytest.mark.parametrize(
+    "transforms",
+    [
+        [T.RandomResize(8, 9), T.ColorJitter(0.9)],
+        [T.RandomResize(8, 9), T.RandomCrop(4)],
+        [T.RandomResize(8, 9), T.PadBatch(16)],
+        [T.RandomApply([T.RandomResize(8, 9)], 0.5)],
+        [T.RandomApply([T.RandomResize(8, 9)], 0.0)],
+    ],
+    ids=repr,
+)
+def test_compose_rejects_a_batch_of_videos_after_a_transform_that_draws_sizes(real_tv, transforms):
+    recipe, videos = T.Compose(transforms, seed=0), real_tv.Video(BATCH)
+    for sample in (videos, {"image": videos}, (videos, torch.arange(5))):
+        with pytest.raises(ValueError, match=AFTER_SIZES):
+            recipe(sample)
+    with pytest.raises(ValueError, match=AFTER_SIZES):
+        recipe(BATCH, layout="NTCHW")
+    assert len(recipe(real_tv.Video(CLIP))) == len(CLIP)
+
+
+def test_compose_batch_of_videos_may_end_in_a_transform_that_draws_sizes(tv):
+    videos = T.Compose([T.ColorJitter(0.9), T.RandomResize(8, 30)], seed=0)(tv.Video(BATCH))
+    assert [(type(video), tuple(video.shape[:2])) for video in videos] == [(tv.Video, (2, 3))] * 5
+
+
+@pytest.mark.parametrize("form", [list, tuple])
+def test_compose_rejects_a_list_of_videos(tv, form):
+    recipe, videos = T.Compose([T.ColorJitter(0.9)], seed=0), form([tv.Video(CLIP)] * 4)
+    for sample in (videos, (videos, torch.arange(4)), {"image": videos}):
+        with pytest.raises(ValueError, match="not batches or videos: pass videos as one batch"):
+            recipe(sample)
+    assert len(recipe(form(videos[:1]))) == 1
