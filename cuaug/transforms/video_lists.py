@@ -14,9 +14,10 @@ def check_no_list_of_videos(value: Any, path: Path) -> None:
     is_unstacked = isinstance(value, UnstackedBatch)  # of a batch [N, T, C, H, W], of any type
     if not is_plain_sequence(value) or len(value) < (1 if is_unstacked else 2):
         return
-    if not all(is_image_array(entry) and entry.ndim == 4 and (is_unstacked or is_video(entry)) for entry in value):
-        return
-    raise ValueError(list_of_videos_text(value, path))
+    # Images of Pillow have no `ndim`.
+    are_videos = (getattr(v, "ndim", 0) == 4 and is_image_array(v) and (is_unstacked or is_video(v)) for v in value)
+    if all(are_videos):
+        raise ValueError(list_of_videos_text(value, path))
 
 
 def list_of_videos_text(value: Any, path: Path) -> str:
