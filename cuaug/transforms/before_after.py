@@ -18,7 +18,7 @@ from ..show import rgb
 from .sample_kinds import is_array
 from .sample_masks import describe_masks
 from .sample_structure import ParsedSample
-from .sample_target import Target, image_layout
+from .sample_target import REMOVED, Target, image_layout
 from .targets import are_siblings, boxes_of
 from .visible_pixels import visible_pixels
 
@@ -121,8 +121,9 @@ def _picture(sample: ParsedSample, i: int, name: str, frame: _Frame, pixels: np.
     """The image of sample `i`, with the sample's targets drawn on it."""
     boxes = [_box_layer(sample, target, i, box_format) for target in sample.targets_of("boxes")]
     masks = [
-        _mask_layer(_entry(sample, target, i), frame, _numbers(sample, target, i))
+        _mask_layer(masks, frame, _numbers(sample, target, i))
         for target in sample.targets_of("masks")
+        if (masks := _entry(sample, target, i)) is not REMOVED
     ]
     points = [
         PointLayer(convert.host_values("keypoints", _entry(sample, target, i)), _numbers(sample, target, i))

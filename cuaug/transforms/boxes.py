@@ -48,10 +48,11 @@ class Boxes:
         compact: Return lists of the valid boxes instead of all boxes and a mask, and with them the labels, areas, crowd
             and difficult flags, masks and keypoints of the same objects: of one image [B], [B, H, W] and
             [B, P, 2 or 3] for B boxes. Waits for the device, which computes the lengths of the lists. Masks and
-            keypoints are compacted if every sample has an axis of objects with one entry per box. Others, such as masks
-            of classes, stay as they are; if the length of that axis differs between samples, a call raises a
-            ``ValueError``. Labels, areas and flags are compacted if they are an array [N, B] or a list per sample of
-            one entry per box; a list of another length raises a ``ValueError``, and other values stay as they are.
+            keypoints are compacted if every sample has an axis of objects with one entry per box, and masks [H, W] also
+            if they are a list with one per box. Others, such as masks of classes, stay as they are; if the length of
+            that axis differs between samples, a call raises a ``ValueError``. Labels, areas and flags are compacted if
+            they are an array [N, B] or a list per sample of one entry per box; a list of another length raises a
+            ``ValueError``, and other values stay as they are.
 
     Raises:
         TypeError: An argument is of another type.

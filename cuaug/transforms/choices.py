@@ -91,7 +91,7 @@ class RandomChoice(Choice):
 
     def __init__(self, transforms: Sequence[Transform], p: Sequence[float] | None = None) -> None:
         self.transforms: list[Transform] = _non_empty_list(transforms)
-        self.p: list[float] | None = None if p is None else [*ranges.numbers("p", p, "a list of weights", 0.0)]
+        self.p: tuple[float, ...] | None = None if p is None else ranges.numbers("p", p, "a list of weights", 0.0)
         self._check_weights()
 
     def _check_weights(self) -> None:

@@ -21,7 +21,7 @@ from .before_after import before_and_after
 from .boxes import Boxes
 from .fused_part import FusedPart
 from .keypoints import Keypoints
-from .params import Params, apply_inverse, apply_params, describe_one_array, params_from_dict
+from .params import Params, apply_inverse, apply_params, describe_one_array, like_typed, params_from_dict
 from .plan_report import plan_report
 from .process_seed import call_seed, new_seed
 from .sample_check import CheckReport, check_sample
@@ -184,7 +184,7 @@ class Compose(TransformSequence):
     def apply(self, images: Any, params: Params, *, layout: Layout | None = None) -> Any:
         """Transform images with parameters that were drawn for images of the same shape and dtype."""
         batch = describe_one_array(images, layout)
-        return apply_params(self._fused.plans.plan(batch), batch, params)
+        return like_typed(apply_params(self._fused.plans.plan(batch), batch, params), images)
 
     @prefix_errors
     def inverse(

@@ -23,11 +23,12 @@ _MAX_REPETITIONS = 256
 
 
 class RandomIoUCrop(SizeTransform):
-    """Crop a box that overlaps a box of the sample by at least a drawn IoU (Liu et al. 2016, SSD).
+    """Crop a box that overlaps a valid box of the sample by at least a drawn IoU (Liu et al. 2016, SSD).
 
     Boxes whose centres are outside of the crop become ``(0, 0, 0, 0)`` and are not valid: ``Boxes(compact=True)``, or
     :class:`SanitizeBoundingBoxes` after the transform, removes them. The crop is a view of the image. The host chooses
-    the crops: boxes on a GPU are copied to the host, which waits for the device; boxes on the host wait for nothing.
+    the crops: boxes and their "valid" on a GPU are copied to the host, which waits for the device; those on the host
+    wait for nothing.
 
     Args:
         min_scale: Smallest height and width of the crop, divided by those of the image.
@@ -55,7 +56,7 @@ class RandomIoUCrop(SizeTransform):
         self.min_aspect_ratio: float = ranges.number("min_aspect_ratio", min_aspect_ratio, 0.0)
         self.max_aspect_ratio: float = ranges.number("max_aspect_ratio", max_aspect_ratio, self.min_aspect_ratio)
         options = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0) if sampler_options is None else sampler_options
-        self.sampler_options: list[float] = [*ranges.numbers("sampler_options", options, "a list of numbers")]
+        self.sampler_options: tuple[float, ...] = ranges.numbers("sampler_options", options, "a list of numbers")
         if not self.sampler_options:
             raise ValueError(f"sampler_options must be at least one number, got {value_text(sampler_options)}")
         self.trials: int = _check.integer("trials", trials, 1, 1024)

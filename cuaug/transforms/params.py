@@ -10,6 +10,7 @@ import numpy as np
 
 from .._arrays import convert
 from .._arrays.images import BatchAxes, ImageBatch, describe_images
+from .._arrays.tv_tensors import is_video, wrap_like
 from .._descriptions import MAX_VALUES, check_nesting
 from .._fusion import execute, launch_plan
 from .._fusion.plan import RecipePlan
@@ -107,7 +108,19 @@ def describe_one_array(images: Any, layout: str | None) -> ImageBatch:
             f"images must be one array, of one image or of a batch, got {type(images).__name__}: "
             "call it on each image, as in params = aug.draw(image, ids=i, step=step)"
         )
-    return describe_images(images, layout)
+    return describe_typed(images, layout)
+
+
+def describe_typed(images: Any, layout: str | None) -> ImageBatch:
+    """Describes an array as a call reads it: torchvision's Video is NTCHW, and one sample if it has no axis N."""
+    if not is_video(images):
+        return describe_images(images, layout)
+    return describe_images(images[None] if images.ndim == 4 else images, "NTCHW")
+
+
+def like_typed(result: Any, images: Any) -> Any:
+    """The result for images of `describe_typed`, without an axis N that they lack."""
+    return wrap_like(result[0], images) if is_video(images) and images.ndim == 4 else result
 
 
 def table_array(params: Params) -> Any:
@@ -208,7 +221,7 @@ def apply_inverse(images: Any, params: Params, interpolation: Interpolation, fil
             f"images must have the size of the recipe's result, {params.result_size}, got shape {shape}: "
             "move boxes by cuaug.transform_boxes(boxes, cuaug.invert_affine(params.matrices))"
         )
-    results = describe_images(images, layout)
+    results = describe_typed(images, layout)
     if results.samples != params.samples or results.size != params.result_size:
         raise ValueError(
             f"images must be {params.samples} of size {params.result_size}, as the recipe's result, "
@@ -216,7 +229,8 @@ def apply_inverse(images: Any, params: Params, interpolation: Interpolation, fil
         )
     if results.device != params.device:
         raise ValueError("images must be on the device on which params were drawn")
-    return execute.apply_inverse(params.plan, results, params.table, params.size, interpolation, fill)
+    inverse = execute.apply_inverse(params.plan, results, params.table, params.size, interpolation, fill)
+    return like_typed(inverse, images)
 
 
 def _drawn_values(name: str, numbers: Any, samples: int, integer_range: tuple[int, int] | None) -> np.ndarray:

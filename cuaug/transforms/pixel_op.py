@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from .._fusion.recipe import Recipe
@@ -66,7 +67,7 @@ class PixelOp(Transform):
             raise ValueError(f"op must be a name that no other transform has, got {value_text(op)}")
         self.op: str = user_op.name
         self.expression: str = user_op.expression
-        self.ranges: dict[str, float | tuple[float, float]] = {
+        self.ranges: Mapping[str, float | tuple[float, float]] = {
             name: _number_or_pair(name, value) for name, value in parameters.items()
         }
 
@@ -75,6 +76,7 @@ class PixelOp(Transform):
         return self.op
 
     def write(self, recipe: Recipe) -> None:
+        vars(self)["ranges"] = MappingProxyType(dict(self.ranges))  # so that later changes raise
         struct = user_ops.register(user_ops.UserOp(self.op, self.expression, tuple(self.ranges)))
         earlier = {op.functor for op in recipe.ops if isinstance(op, Pointwise) and user_ops.find(op.functor)}
         if len(earlier | {struct}) > _MAX_EXPRESSIONS:
@@ -90,6 +92,13 @@ class PixelOp(Transform):
             low, high = value if isinstance(value, tuple) else (value, value)
             columns.append(recipe.uniform(name, low, high, otherwise=low))
         recipe.add_pointwise(struct, columns)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"ranges": dict(self.ranges)}
+
+    def _planned_names(self) -> Collection[str]:
+        names = super()._planned_names()
+        return (*names, "ranges") if names else names
 
     def _init_arguments(self) -> dict[str, Any]:
         return {"op": self.op, "expression": self.expression, **self.ranges}

@@ -34,6 +34,8 @@ def moved_targets(
 def box_edges(parsed: ParsedSample, format: str) -> list[np.ndarray]:
     """Left, top, right, bottom of the boxes of each sample, on the host: waits for a device on which they are.
 
+    NaN for boxes that are invalid already.
+
     `format`: of boxes whose type states none.
     """
     targets = parsed.targets_of("boxes")
@@ -46,26 +48,33 @@ def box_edges(parsed: ParsedSample, format: str) -> list[np.ndarray]:
     if isinstance(value, list):
         for i, entry in enumerate(value):
             _check.shape(f"boxes[{i}]", entry, (None, 4))
-        entries = _host_list(value)
     else:
         _check.shape("boxes", value, (parsed.samples, None, 4))
-        entries = list(_host(value))
-    return [to_edges(entry, format) for entry in entries]
+    edges, mask = [to_edges(entry, format) for entry in _host_entries("boxes", value)], parsed.validity_targets[0]
+    if not parsed.has(mask):
+        return edges
+    return [
+        # `transform_boxes` refuses masks of another shape.
+        np.where(valid[:, None] != 0, entry, np.nan) if valid.shape == entry.shape[:1] else entry
+        for entry, valid in zip(edges, _host_entries("valid", mask.value), strict=True)
+    ]
 
 
-def _host_list(boxes: Sequence[Any]) -> list[np.ndarray]:
-    """Boxes of several samples as float64 on the host, with one copy for each library, dtype and device."""
+def _host_entries(name: str, values: Any) -> list[np.ndarray]:
+    """The values of each sample as float64 on the host, with one copy for each library, dtype and device."""
+    if not isinstance(values, list):
+        return list(_host(name, values))
     entries: dict[int, np.ndarray] = {}
-    for indices, _ in point_map.groups_of_kind(boxes, ()):
-        group = [boxes[i] for i in indices]
-        rows = _host(convert.namespace(*group).concatenate(group) if len(group) > 1 else group[0])
+    for indices, _ in point_map.groups_of_kind(values, ()):
+        group = [values[i] for i in indices]
+        rows = _host(name, convert.namespace(*group).concatenate(group) if len(group) > 1 else group[0])
         entries |= zip(indices, point_map.split(rows, [len(entry) for entry in group]), strict=True)
-    return [entries[i] for i in range(len(boxes))]
+    return [entries[i] for i in range(len(values))]
 
 
-def _host(boxes: Any) -> np.ndarray:
-    """Boxes as float64 on the host."""
-    return convert.host_array("boxes", boxes) if convert.is_host(boxes) else convert.to_host(boxes)
+def _host(name: str, values: Any) -> np.ndarray:
+    """Values as float64 on the host."""
+    return convert.host_array(name, values) if convert.is_host(values) else convert.to_host(values)
 
 
 def without_lost_boxes(

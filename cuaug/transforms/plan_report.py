@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from .. import _check
-from .._arrays.images import describe_images, placeholder
+from .._arrays.images import placeholder
 from .._fusion.report import Report, report
 from .call_time import time_call
+from .params import describe_typed
 from .plan_cache import PlanCache
 from .sample_groups import group_images
 from .sample_kinds import is_array
@@ -51,7 +52,7 @@ def plan_report(
         prefix_length = prefixes.length(largest[0]) if len(largest) > 1 else 0
         batches = tuple(len(indices) for indices, _ in groups)
     else:
-        largest = [describe_images(images, layout)]
+        largest = [describe_typed(images, layout)]
     plan = plans.new_plan(largest[0], transform_titles, prefix_length)
     result = report(plan, largest, transform_titles, batches)
     if run is None:

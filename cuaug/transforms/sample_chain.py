@@ -7,7 +7,7 @@ from typing import Any
 
 from .._arrays.tv_tensors import tv_kind
 from .sample_structure import ParsedSample, parse_sample
-from .sample_target import Target
+from .sample_target import REMOVED, Target
 
 
 class SampleChain:
@@ -23,10 +23,11 @@ class SampleChain:
         """Whether the next part can take the results as they are.
 
         Not those of several samples, whose sizes decide whether they stay a batch, nor videos, whose results may lack
-        the axis of samples, nor targets that are no arrays of the sample itself.
+        the axis of samples, nor targets that are no arrays of the sample itself, nor masks without the removed ones.
         """
         form = self._sample.form
-        return self._sample.is_single and form is not None and not form.has_video
+        has_removed = any(masks is REMOVED for masks in self._results.get("masks", ()))
+        return self._sample.is_single and form is not None and not form.has_video and not has_removed
 
     @property
     def parsed(self) -> ParsedSample:

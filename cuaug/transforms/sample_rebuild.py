@@ -10,7 +10,7 @@ from typing import Any
 from .._arrays.tv_tensors import wrap_like
 from .sample_kinds import KINDS, KINDS_IN_LISTS, VALID_PREFIX, VALUE_KINDS
 from .sample_pillow import image_like
-from .sample_target import Crops, GatheredValues, Path, Target, UnstackedBatch
+from .sample_target import REMOVED, Crops, GatheredValues, Path, Target, UnstackedBatch
 
 
 def set_target(results: dict[Any, Any], target: Target, value: Any, sizes: Sequence[tuple[int, int]]) -> None:
@@ -39,13 +39,15 @@ def set_path(results: dict[Any, Any], path: Path, value: Any) -> None:
 def rebuild(node: Any, results: dict[Any, Any]) -> Any:
     """A copy of the container, with entries from `results`, nested alike.
 
-    The copy has the container's type, but is a dict if `_copied_entries` makes one.
+    The copy has the container's type, but is a dict if `_copied_entries` makes one. `REMOVED` entries are left out.
     """
     entries = _copied_entries(node)
     is_named = isinstance(node, tuple) and hasattr(node, "_fields")
     for key, result in results.items():
         index = entry_index(node, key) if is_named else key
         entries[index] = rebuild(node[index], result) if type(result) is _InnerResults else result
+    for index in sorted((key for key, result in results.items() if result is REMOVED), reverse=True):
+        del entries[index]
     if isinstance(node, tuple):
         return node._make(entries) if hasattr(node, "_make") else tuple(entries)
     return entries
@@ -134,7 +136,7 @@ def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]
 
 def _in_type_of(result: Any, example: Any, size: tuple[int, int]) -> Any:
     """The result as a tv_tensor or an image of Pillow, if the example is one. `size`: (H, W) of its canvas."""
-    return wrap_like(image_like(result, example), example, size)
+    return result if result is REMOVED else wrap_like(image_like(result, example), example, size)
 
 
 def _in_list_of(result: Any, example: Any, size: tuple[int, int]) -> Any:

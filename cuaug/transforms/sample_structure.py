@@ -28,6 +28,7 @@ from .sample_numbers import LISTED_KINDS, ListedNumbers, listed_numbers, with_ax
 from .sample_rebuild import rebuild, set_target, validity_paths, validity_target
 from .sample_search import Leaf, list_path, split_masks
 from .sample_target import GatheredValues, Target, path_text
+from .video_lists import check_no_list_of_videos, list_of_videos_text
 
 _MOVED_KINDS = {"masks", "boxes", "keypoints"}
 _form_by_structure: dict[Any, SampleForm | None] = {}  # None: each sample is parsed anew
@@ -210,6 +211,9 @@ def parse_sample(sample: Any) -> ParsedSample:
 
 
 def _parse(sample: Any, structure: Any) -> ParsedSample:
+    check_no_list_of_videos(sample, ())
+    if isinstance(sample, (list, tuple)) and sample:  # (images, labels)
+        check_no_list_of_videos(sample[0], (0,))
     leaves = leaves_of_structure(sample, structure)
     images = [leaf for leaf in leaves if leaf.kind == "images"]
     if not images:
@@ -272,10 +276,7 @@ def _target(leaf: Leaf, count: int | None, like: Any) -> Target:
         value = []
     layout = "NTCHW" if kind == "images" and is_video(leaf.value) else None
     if kind == "images" and is_list and any(entry.ndim > 3 for entry in value):
-        raise ValueError(
-            f"images at {path_text(leaf.paths[0])} must be single images if they are in a list, not batches or videos: "
-            "pass videos as one batch [N, T, C, H, W]"
-        )
+        raise ValueError(list_of_videos_text(leaf.value, leaf.paths[0]))
     # Arrays of other images, and of masks, are read with and without an axis of samples.
     needs_sample_axis = layout is not None or kind in ("boxes", "valid", "keypoints")
     add_sample_axis = (

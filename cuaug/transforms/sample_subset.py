@@ -16,6 +16,7 @@ from .sample_leaves import leaves_of
 from .sample_rebuild import rebuild, set_path, value_at, with_copied_containers
 from .sample_search import list_path
 from .sample_target import Path, UnstackedBatch, path_text
+from .video_lists import check_no_list_of_videos
 
 
 def samples_at(sample: Any, count: int, indices: Sequence[int]) -> Any:
@@ -64,15 +65,18 @@ def unstacked(sample: Any, count: int) -> Any:
     for path, kind in _entries_by_sample(sample, count):
         value = value_at(sample, path)
         if kind in ("images", "masks") and is_array(value):
-            entries = (wrap_like(without_type(entry), value) for entry in value)
-            set_path(results, (0, *path), UnstackedBatch(entries))
+            entries = UnstackedBatch(wrap_like(without_type(entry), value) for entry in value)
+            if kind == "images":
+                check_no_list_of_videos(entries, path)
+            set_path(results, (0, *path), entries)
     return rebuild([sample], results)[0]
 
 
 def _entries_by_sample(sample: Any, count: int) -> Iterator[tuple[Path, str]]:
     """The path of each array and list that has an entry for each sample, and the kind of what it holds."""
     kinds: dict[Path, str] = {}
-    # One path does not show where the list of samples is. Only `unstacked` gets one sample, and changes no list.
+    # Of one sample, a gathered leaf has a single path, in which `list_path` cannot find the index of the sample: it is
+    # skipped. Only `unstacked` is called with one sample, and it replaces arrays only.
     leaves = [leaf for leaf in leaves_of(sample) if count > 1 or not leaf.gathered]
     for path, kind in sorted(((list_path(leaf), leaf.kind) for leaf in leaves), key=lambda entry: len(entry[0])):
         if any(path[:length] in kinds for length in range(len(path))):  # in an entry of one sample

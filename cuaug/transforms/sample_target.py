@@ -11,6 +11,9 @@ from .._arrays.pillow_library import PillowPixels
 Path = tuple[Any, ...]  # the keys and indices that lead from the sample to a value in it
 
 
+REMOVED: Any = object()  # the result of an entry that `rebuild` leaves out of its list
+
+
 class GatheredValues(list[Any]):
     """Values at the same relative path, one from each sample."""
 

@@ -167,7 +167,7 @@ class RandomShortestSize(SizeJitter):
         antialias: bool | None = True,
     ) -> None:
         lengths = [min_size] if is_one_number(min_size) else min_size
-        self.min_size: list[int] = [*_sizes.int_or_tuple("min_size", lengths)]  # type: ignore[misc]
+        self.min_size: tuple[int, ...] = _sizes.int_or_tuple("min_size", lengths)  # type: ignore[assignment]
         if not self.min_size:
             raise ValueError("min_size must be at least one number, got none")
         self.max_size: int | None = None if max_size is None else _check.integer("max_size", max_size, 1)

@@ -13,8 +13,9 @@ from .host_targets import in_own_libraries, numpy_view, numpy_view_of_jax
 from .keypoints import Keypoints, transform_keypoints
 from .moves import Move
 from .sample_kinds import VALUE_KINDS, only_entry
+from .sample_rebuild import value_at
 from .sample_structure import ParsedSample
-from .sample_target import Target
+from .sample_target import REMOVED, Path, Target
 
 
 def transform_targets(
@@ -88,7 +89,15 @@ def _compact(
             if boxes_of(parsed, target) is boxes and _is_per_box(target, by_sample, boxes, out_size):
                 places.append((kind, i))
                 entries.append(by_sample)
-    new_boxes, new_mask, *entries = compact(new_mask, new_boxes, new_mask, *entries)
+    listed_masks = _masks_listed_per_box(parsed, boxes) if results.get("masks") else []
+    numbers = [[list(range(len(positions)))] * len(new_mask) for positions in listed_masks]
+    new_boxes, new_mask, *entries = compact(new_mask, new_boxes, new_mask, *numbers, *entries)
+    for positions, valid_numbers in zip(listed_masks, entries, strict=False):
+        for number, i in enumerate(positions):
+            masks = [results["masks"][i]] if parsed.is_single else results["masks"][i]
+            masks = [mask if number in valid else REMOVED for mask, valid in zip(masks, valid_numbers, strict=True)]
+            results["masks"][i] = masks[0] if parsed.is_single else masks
+    entries = entries[len(listed_masks) :]
     for (kind, i), by_sample in zip(places, entries, strict=True):
         results[kind][i] = by_sample[0] if kind == "masks" and parsed.is_single else by_sample
     return new_boxes, new_mask
@@ -98,6 +107,32 @@ def _is_per_box(target: Target, by_sample: Any, boxes: Target, out_size: Any) ->
     if target.kind in VALUE_KINDS:
         return has_value_per_box(target.name, by_sample, boxes.value)
     return has_stack_per_box(target.name, by_sample, boxes.value, out_size if target.kind == "masks" else None)
+
+
+def _masks_listed_per_box(parsed: ParsedSample, boxes: Target) -> list[list[int]]:
+    """Of each list with one mask [H, W] for each box, in every sample: the positions of its masks in the targets."""
+    masks = parsed.targets_of("masks")
+    positions_by_paths: dict[tuple[Path, ...], list[int]] = {}
+    for i, target in enumerate(masks):
+        positions_by_paths.setdefault(tuple(path[:-1] for path in target.paths), []).append(i)
+    counts = {len(sample_boxes) for sample_boxes in boxes.value}
+
+    def is_per_box(list_paths: tuple[Path, ...], positions: list[int]) -> bool:
+        if counts != {len(positions)} or boxes_of(parsed, masks[positions[0]]._replace(paths=list_paths)) is not boxes:
+            return False
+        are_lists = all(_is_list_of(value_at(parsed.sample, path), len(positions)) for path in list_paths)
+        return are_lists and all(_are_planes(masks[i], parsed.is_single) for i in positions)
+
+    return [positions for paths, positions in positions_by_paths.items() if is_per_box(paths, positions)]
+
+
+def _is_list_of(value: Any, count: int) -> bool:
+    return isinstance(value, (list, tuple)) and not hasattr(value, "_fields") and len(value) == count
+
+
+def _are_planes(masks: Target, is_single: bool) -> bool:
+    """Whether this is one mask without an axis of masks for each sample."""
+    return all(mask.ndim == 2 for mask in ([masks.value] if is_single else masks.value))
 
 
 def boxes_of(parsed: ParsedSample, target: Target) -> Target | None:

@@ -27,7 +27,7 @@ class TransformContainer(Transform, has_description=False):
 
 def inner_transforms(transform: Transform) -> list[Any]:
     """The transforms in a container; [] for others, also for a user's own with an attribute `transforms`."""
-    # none yet in an error of the constructor
+    # A container whose constructor raised before it assigned the list has none.
     return vars(transform).get("transforms", []) if isinstance(transform, TransformContainer) else []
 
 

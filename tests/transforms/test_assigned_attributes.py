@@ -1,6 +1,7 @@
 """Attributes of transforms that are assigned after the constructor: they take effect, or raise once they are read."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -199,6 +200,34 @@ def test_random_erasing_rejects_an_assigned_value_that_is_no_number(value):
     transform.value = value
     with pytest.raises(TypeError, match=r"cuaug\.transforms\.RandomErasing: value must be a finite number, got"):
         transform(noise((9, 11, 3)))
+
+
+def test_pixel_op_ranges_take_effect_until_a_call_has_read_them():
+    image, fade = np.full((1, 1, 1), 100, np.uint8), T.PixelOp("Fade", "px * k", k=0.5)
+    fade.ranges = {"k": 0.25}
+    assert fade(image).item() == 25
+    with pytest.raises(AttributeError, match=r"Fade.ranges must not change, as calls no longer read it"):
+        fade.ranges = {"k": 1.0}
+    with pytest.raises(TypeError, match="mappingproxy"):
+        fade.ranges["k"] = 1.0
+    assert (fade(image).item(), fade.ranges) == (25, {"k": 0.25})
+    copied = pickle.loads(pickle.dumps(copy.deepcopy(fade)))
+    copied.ranges["k"] = 1.0
+    assert (copied(image).item(), copied.to_dict()["k"]) == (100, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("new", "attribute"),
+    [
+        (lambda: T.RandomChoice([T.Identity(), T.RandomInvert(1.0)], [0, 1]), "p"),
+        (lambda: T.RandomShortestSize([4, 8]), "min_size"),
+        (lambda: T.RandomIoUCrop(sampler_options=[0.5, 0.7]), "sampler_options"),
+    ],
+)
+def test_transform_attributes_with_several_numbers_are_tuples(new, attribute):
+    transform = new()
+    assert isinstance(getattr(transform, attribute), tuple)
+    assert repr(T.from_dict(transform.to_dict())) == repr(pickle.loads(pickle.dumps(transform))) == repr(transform)
 
 
 def test_random_choice_rejects_a_changed_list_that_its_weights_do_not_fit():

@@ -119,3 +119,20 @@ def test_random_iou_crop_takes_boxes_of_several_libraries():
 def test_random_iou_crop_names_the_shape_of_boxes(boxes, message):
     with pytest.raises(ValueError, match=rf"^cuaug\.transforms\.Compose: RandomIoUCrop: {message}"):
         T.Compose([T.RandomIoUCrop()])(np.zeros((2, 8, 8, 3), np.uint8), boxes=boxes)
+
+
+@pytest.mark.parametrize("form", [np.asarray, torch.as_tensor, list], ids=["numpy", "torch", "list"])
+def test_random_iou_crop_takes_no_crop_for_invalid_boxes(form):
+    aug, image = T.Compose([T.RandomIoUCrop(sampler_options=[0.7])], seed=0), np.zeros((1, 32, 32, 3), np.uint8)
+    boxes, valid = np.array([[[1, 1, 12, 12], [18, 18, 30, 30.0]]]), np.array([[True, False]])
+    for step in range(50):
+        result = aug({"image": image, "boxes": form(boxes), "valid": form(valid)}, step=step)
+        assert np.asarray(result["valid"][0]).tolist() == [True, False]
+    whole = aug({"image": image, "boxes": form(boxes), "valid": form(valid & False)})
+    assert whole["image"][0].shape == (32, 32, 3)
+
+
+def test_random_iou_crop_rejects_a_mask_of_another_length():
+    sample = {"image": np.zeros((32, 32, 3), np.uint8), "boxes": np.ones((2, 4)), "valid": np.ones(3, bool)}
+    with pytest.raises(ValueError, match=r"RandomIoUCrop: valid\[0\] must"):
+        T.Compose([T.RandomIoUCrop()])(sample)
