@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _check
 from .._arrays import convert
+from .._arrays.images import ImageBatch, with_channel_axis
 from .._check import prefix_message
 from .._fusion.fill import FillByKind
 from .._fusion.recipe import Recipe
@@ -36,7 +37,8 @@ class PadBatch(Transform):
     Masks are padded with 0, or their ``fill``. A list of masks [H, W] becomes a batch, too. Images that are in a dict
     gain ``"pixel_mask"`` beside them, a mask that is True on the pixels of an image: [N, H, W]. In a call with (images,
     targets), each image's dict of targets gains the mask of the image, [H, W]. Samples without a dict gain none. Later
-    transforms do not move this mask: put ``PadBatch`` last.
+    transforms do not move this mask: put ``PadBatch`` last. Images [H, W] become a batch [N, H, W], which needs an axis
+    of channels before another transform.
 
     Args:
         size: (H, W) of the batch, or one number for both; None: the largest height and width of the images.
@@ -90,15 +92,16 @@ class PadPart:
 
     def __call__(
         self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: str | None, get_key: GetKey
-    ) -> Any:
-        """Pad images, or a sample of any structure. The arguments are those of `call_parts`."""
+    ) -> tuple[Any, str | None]:
+        """The padded sample, and the layout of its images. The arguments are those of `call_parts`."""
         parsed = parse_sample(sample)
         if not parsed.samples:
-            return sample
+            return sample, layout
         parsed = parsed.with_targets(map(_stacked, parsed.targets))
         try:
             images = parsed.targets_of("images")[0]
-            sizes = [image.size for image in single_images(images, layout, parsed.is_single)[1]]
+            descriptions = single_images(images, layout, parsed.is_single)[1]
+            sizes = [image.size for image in descriptions]
             part = self._part(self._batch_size(sizes))
             results, size = part.transform(parsed, get_key(ids, step), ids, layout)
         except (TypeError, ValueError) as error:
@@ -108,7 +111,9 @@ class PadPart:
         if mask is not None:
             parsed = parsed.with_targets((*parsed.targets, mask))
             results["pixel_mask"] = [_pixel_masks(mask, results["images"][0], sizes, size)]
-        return parsed.rebuild(results, size)
+        if isinstance(images.original, UnstackedBatch):
+            layout = _batch_layout(descriptions[0], layout)
+        return parsed.rebuild(results, size), layout
 
     def _batch_size(self, sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
         height, width = (max(sides) for sides in zip(*sizes, strict=True))
@@ -140,6 +145,17 @@ def _stacked(target: Target) -> Target:
     if target.kind == "images" or (target.kind == "masks" and all(mask.ndim == 2 for mask in target.value)):
         return target._replace(original=UnstackedBatch(target.original))
     return target
+
+
+def _batch_layout(image: ImageBatch, layout: str | None) -> str | None:
+    """The layout of the batch of a list of images like this one. `layout`: that of the call.
+
+    Images [H, W] need an axis of channels before the next transform: without one, it must not read N as H.
+    """
+    image_layout = image.axes.layout
+    if image_layout == "HW":
+        return f"N{with_channel_axis(image_layout, image.library)}"
+    return None if layout is None else f"N{image_layout}"
 
 
 def _mask_target(parsed: ParsedSample, is_call: bool) -> Target | None:

@@ -181,7 +181,7 @@ def _call_inner_parts(
     """The sample after the parts of a recipe or of a branch, and its layout, for later parts.
 
     The arguments are those of `call_parts`. The layout is None after a transform with `sets_layout`, whose results have
-    the default layout of their library.
+    the default layout of their library, and that of a batch after `PadBatch`.
 
     `get_key` returns the same seed and step each time.
     """
@@ -201,10 +201,8 @@ def _call_inner_parts(
             continue
         if chain:
             sample, chain = chain.rebuild(), None
-        if isinstance(part, ChoicePart):
+        if isinstance(part, (ChoicePart, PadPart)):
             sample, layout = part(sample, names, ids, step, layout, get_key)
-        elif isinstance(part, PadPart):
-            sample = part(sample, names, ids, step, layout, get_key)
         elif not isinstance(part, Transform):
             sample = part(sample, ids, step, layout, get_key)
         else:
