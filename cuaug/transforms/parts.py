@@ -25,7 +25,7 @@ from .sample_subset import samples_at, unstacked, with_samples
 from .several_sizes import SizeTransform
 from .size_part import SizePart
 from .transform import Transform
-from .unfused import mark_crops
+from .unfused import mark_crops, mark_unstacked
 
 
 class ChoicePart:
@@ -172,7 +172,9 @@ def call_parts(
 
 def _makes_containers(part: Part) -> bool:
     """Whether the part may make `Crops` or an `UnstackedBatch`."""
-    return isinstance(part, (ChoicePart, SizePart)) or (isinstance(part, Transform) and part.makes_crops)
+    if isinstance(part, Transform):
+        return part.makes_crops or part.calls_recipe
+    return isinstance(part, (ChoicePart, SizePart))
 
 
 def _call_inner_parts(
@@ -207,6 +209,7 @@ def _call_inner_parts(
             sample = part(sample, ids, step, layout, get_key)
         else:
             result = _call_transform(part, sample, names, layout)
+            result = mark_unstacked(result, sample) if part.calls_recipe else result
             sample = mark_crops(result, sample) if part.makes_crops else result
             layout = None if part.sets_layout else layout
     return chain.rebuild() if chain else sample, layout

@@ -40,7 +40,7 @@ def image_layout(value: Any, layout: str | None) -> str | None:
 
     None for images of Pillow, which are [H, W] or [H, W, C] whatever the layout of arrays.
     """
-    if layout not in _check.LAYOUTS:
+    if layout is None or layout not in _check.LAYOUTS:
         return layout
     entries = value if isinstance(value, (list, tuple)) else (value,)
     if all(isinstance(entry, PillowPixels) for entry in entries):

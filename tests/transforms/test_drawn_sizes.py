@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import default_layout, every_backend, images, noise, put
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 
@@ -176,3 +177,19 @@ def test_compose_counts_call_of_resized_crops_once():
     assert recipe.state_dict() == {"seed": 4, "step": 2}
     assert_equal(first, recipe(batch, step=0))
     assert_equal(second, recipe(batch, step=1))
+
+
+class OwnZoomOut(T.RandomZoomOut):
+    def forward(self, *inputs):
+        return super().forward(*inputs)
+
+
+@pytest.mark.parametrize("last", [[], [T.CenterCrop(4)], [T.RandomVerticalFlip()]])
+def test_compose_makes_a_batch_after_a_subclass_of_a_size_transform_as_after_the_class(last):
+    batch, masks = torch.from_numpy(noise((3, 3, 9, 11))), torch.from_numpy(noise((3, 9, 11)))
+    for sample, get in ((batch, lambda result: (result,)), ({"image": batch, "masks": masks}, dict.values)):
+        expected, result = (
+            T.Compose([zoom_out(p=1.0), *last], seed=2)(sample) for zoom_out in (T.RandomZoomOut, OwnZoomOut)
+        )
+        for value, expected_value in zip(get(result), get(expected), strict=True):
+            assert type(value) is type(expected_value)
