@@ -15,7 +15,7 @@ from .._fusion.fill import FillByKind
 from .._fusion.recipe import Recipe
 from .._sizes import square_or_size
 from ..typing import FillByType, PerChannel, Size
-from . import ranges
+from . import assigned_attributes, ranges
 from .boxes import Boxes
 from .fused_part import FusedPart, GetKey
 from .keypoints import Keypoints
@@ -98,6 +98,7 @@ class PadPart:
         if not parsed.samples:
             return sample, layout
         parsed = parsed.with_targets(map(_stacked, parsed.targets))
+        assigned_attributes.read(self.transform)
         try:
             images = parsed.targets_of("images")[0]
             descriptions = single_images(images, layout, parsed.is_single)[1]
@@ -133,7 +134,6 @@ class PadPart:
         if part is None:
             if len(self._parts) >= _MAX_SIZES:
                 self._parts = {}  # a new dict: another thread may still read the old one
-            vars(self.transform)["_is_planned"] = True  # its `fill` is read here, so that later assignments must raise
             part = self._parts[size] = FusedPart([_PadTo(size, self.transform.fill)], 0, self._boxes, self._keypoints)
         return part
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._check import prefix_message
 from .._fusion.host_draws import HostDraws
+from . import assigned_attributes
 from .boxes import Boxes
 from .choices import Branch, Choice
 from .functions import SampleFunction
@@ -36,7 +37,7 @@ class ChoicePart:
 
     def __init__(self, choice: Choice, position: int, boxes: Boxes, keypoints: Keypoints) -> None:
         self.choice: Choice = choice
-        vars(choice)["_is_planned"] = True  # its attributes are read here, so that later assignments must raise
+        assigned_attributes.read(choice)
         branches = list[Branch]()
         self._draws = HostDraws(lambda recipe: branches.extend(choice.branches(recipe)), choice.title, position)
         self._branches = list[tuple[int, float, Parts]]()

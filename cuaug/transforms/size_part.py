@@ -14,6 +14,7 @@ from .._check import BackendError, prefix_message
 from .._fusion.host_draws import HostDraws
 from .._fusion.recipe import Recipe
 from .._gpu import streams
+from . import assigned_attributes
 from .boxes import Boxes
 from .fused_part import FusedPart, GetKey
 from .keypoints import Keypoints
@@ -72,7 +73,6 @@ class SizePart:
 
     @functools.cached_property
     def _draws(self) -> HostDraws:
-        vars(self.transform)["_is_planned"] = True  # its attributes are read here, so that later assignments must raise
         return HostDraws(self.transform.write_draws, self.title, self._position)
 
     @property
@@ -88,6 +88,7 @@ class SizePart:
         """
         if not parsed.samples:
             return {}, (), False
+        assigned_attributes.read(self.transform)
         try:
             images_by_target = self._single_images(parsed, layout)
             placement = self._placement(parsed, images_by_target[0][1], ids, step, get_key)
