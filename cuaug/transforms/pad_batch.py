@@ -95,13 +95,13 @@ class PadPart:
     ) -> tuple[Any, str | None]:
         """The padded sample, and the layout of its images. The arguments are those of `call_parts`."""
         parsed = parse_sample(sample)
-        if not parsed.samples:
+        if not parsed.samples and (self.transform.size is None or not is_array(parsed.targets_of("images")[0].value)):
             return sample, layout
         parsed = parsed.with_targets(map(_stacked, parsed.targets))
         assigned_attributes.read(self.transform)
         try:
             images = parsed.targets_of("images")[0]
-            descriptions = single_images(images, layout, parsed.is_single)[1]
+            descriptions = single_images(images, layout, parsed.is_single)[1] if parsed.samples else []
             sizes = [image.size for image in descriptions]
             part = self._part(self._batch_size(sizes))
             results, size = part.transform(parsed, get_key(ids, step), ids, layout)
@@ -117,7 +117,7 @@ class PadPart:
         return parsed.rebuild(results, size), layout
 
     def _batch_size(self, sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
-        height, width = (max(sides) for sides in zip(*sizes, strict=True))
+        height, width = np.array([(0, 0), *sizes]).max(0).tolist()
         if self.transform.size is None:
             divisor = self.transform.size_divisor
             return -(-height // divisor) * divisor, -(-width // divisor) * divisor
@@ -178,7 +178,7 @@ def _mask_target(parsed: ParsedSample, is_call: bool) -> Target | None:
 def _pixel_masks(mask: Target, images: Any, sizes: Sequence[tuple[int, int]], size: tuple[int, int]) -> Any:
     """True on the pixels of each image. [N, H, W], a list of N arrays [H, W], or one of them"""
     like = images if is_array(images) else images[0]
-    extents = convert.asarray(np.array(sizes), like=like, dtype="int32")[:, :, None, None]
+    extents = convert.asarray(np.array(sizes).reshape(-1, 2), like=like, dtype="int32")[:, :, None, None]
     rows, columns = (convert.asarray(np.arange(side), like=like, dtype="int32") for side in size)
     masks = (rows[:, None] < extents[:, 0]) & (columns < extents[:, 1])
     if isinstance(mask.original, GatheredValues) or mask.sample_axis_added:

@@ -205,8 +205,13 @@ def with_all_valid(sample: Any) -> Any:
     parsed = parse_sample(sample)
     if not parsed.lacks_valid():
         return sample
-    masks = [mask.value if parsed.has(mask) else _all_valid(mask.value) for mask in parsed.validity_targets]
-    return parsed.rebuild({"valid": masks}, (0, 0))  # no canvas is needed
+    return parsed.rebuild(all_valid(parsed), (0, 0))  # no canvas is needed
+
+
+def all_valid(parsed: ParsedSample) -> dict[str, list[Any]]:
+    """For `ParsedSample.rebuild`: the masks of validity of the sample, and all true ones in place of missing ones."""
+    masks = (mask.value if parsed.has(mask) else _all_valid(mask.value) for mask in parsed.validity_targets)
+    return {"valid": list(masks)}
 
 
 def _all_valid(boxes: Any) -> Any:

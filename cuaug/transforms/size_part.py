@@ -22,7 +22,7 @@ from .placed_masks import like_target, placed_masks
 from .placed_targets import box_edges, moved_targets, without_lost_boxes
 from .placement import Placement, placed_arrays
 from .sample import id_array
-from .sample_structure import ParsedSample
+from .sample_structure import ParsedSample, all_valid
 from .sample_target import Target
 from .several_sizes import SizeJitter, SizeTransform
 from .single_images import single_images
@@ -87,7 +87,7 @@ class SizePart:
         The next part then ran together with this one. `parsed` replaces the sample of a call of `FusedPart`.
         """
         if not parsed.samples:
-            return {}, (), False
+            return {} if self._boxes.compact or not parsed.lacks_valid() else all_valid(parsed), (), False
         assigned_attributes.read(self.transform)
         try:
             images_by_target = self._single_images(parsed, layout)

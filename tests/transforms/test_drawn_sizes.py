@@ -193,3 +193,10 @@ def test_compose_makes_a_batch_after_a_subclass_of_a_size_transform_as_after_the
         )
         for value, expected_value in zip(get(result), get(expected), strict=True):
             assert type(value) is type(expected_value)
+
+
+@pytest.mark.parametrize("transform", [T.RandomZoomOut(), T.RandomResize(4, 9), T.RandomHorizontalFlip()])
+def test_compose_of_no_samples_adds_masks_of_validity(transform):
+    result = T.Compose([transform])({"image": noise((0, 8, 9, 3)), "boxes": np.zeros((0, 2, 4))})
+    assert result["valid"].shape == (0, 2)
+    assert result["valid"].dtype == bool

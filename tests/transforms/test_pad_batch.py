@@ -96,3 +96,14 @@ def test_pad_batch_result_without_channels_is_not_read_as_one_image(layout):
         T.Compose([T.PadBatch((6, 3)), T.RandomHorizontalFlip(1.0)])(images, layout=layout)
     recipe = T.Compose([T.PadBatch((6, 3)), lambda batch: batch[..., None], T.RandomHorizontalFlip(1.0)])
     assert_equal(recipe(images, layout=layout), batch[:, :, ::-1, None])
+
+
+def test_pad_batch_of_no_samples_gives_the_size():
+    result = T.PadBatch(16)({"images": noise((0, 8, 9, 3)), "masks": noise((0, 8, 9))})
+    assert {key: value.shape for key, value in result.items()} == {
+        "images": (0, 16, 16, 3),
+        "masks": (0, 16, 16),
+        "pixel_mask": (0, 16, 16),
+    }
+    assert T.PadBatch(16)(noise((0, 8, 9, 3))).shape == (0, 16, 16, 3)
+    assert T.PadBatch(size_divisor=16)(noise((0, 8, 9, 3))).shape == (0, 8, 9, 3)
