@@ -13,7 +13,16 @@ from .._arrays import convert
 from .._arrays.tv_tensors import is_video, without_type
 from .._detection.box_formats import stated_format
 from .sample_form import SampleForm, sample_form
-from .sample_kinds import KINDS, KINDS_IN_LISTS, VALUE_KINDS, has_axes_of_labels, is_array, named_fields, only_entry
+from .sample_kinds import (
+    KINDS,
+    KINDS_IN_LISTS,
+    VALUE_KINDS,
+    has_axes_of_labels,
+    is_array,
+    is_scalar_or_text,
+    named_fields,
+    only_entry,
+)
 from .sample_leaves import add_structure, leaves_of_structure, structure_of
 from .sample_numbers import LISTED_KINDS, ListedNumbers, listed_numbers, with_axes, with_library
 from .sample_rebuild import rebuild, set_target, validity_paths, validity_target
@@ -125,6 +134,11 @@ def named_sample(
     for name in ("masks", "boxes", "keypoints"):
         if isinstance(targets.get(name), (str, bytes, bool, int, float)):
             raise TypeError(f"{name} must be an array, or a list of arrays, got {type(targets[name]).__name__}")
+    if isinstance(masks, (list, tuple)) and masks and all(map(is_scalar_or_text, masks)):
+        kind = type(masks[0]).__name__
+        raise TypeError(
+            f"masks must be an array, or a list of arrays, got a list of {kind}; labels are given as labels=..."
+        )
     if isinstance(masks, (list, tuple)) and isinstance(listed_numbers(masks, "boxes"), ListedNumbers) and masks:
         raise TypeError(
             "masks must be an array, or a list of arrays, got lists of numbers; boxes are given as boxes=..."
