@@ -44,7 +44,8 @@ class Boxes:
         format: "XYXY", "XYWH" or "CXCYWH"; of rotated boxes "XYWHR", "CXCYWHR" or "XYXYXYXY", as in
             :func:`cuaug.box_convert`. torchvision's ``BoundingBoxes`` have their own.
         min_area: Minimum area after clipping, in pixels of the result.
-        min_visibility: Minimum fraction of a moved box's area that clipping to all canvases leaves, 0 to 1.
+        min_visibility: Minimum fraction of a moved box's area that clipping to all canvases leaves, 0 to 1. After a
+            transform that is not fused, the fraction counts anew, of the area that was left before.
         compact: Return lists of the valid boxes instead of all boxes and a mask, and with them the labels, areas, crowd
             and difficult flags, masks and keypoints of the same objects: of one image [B], [B, H, W] and
             [B, P, 2 or 3] for B boxes. Waits for the device, which computes the lengths of the lists. Masks and

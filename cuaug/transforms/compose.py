@@ -14,7 +14,6 @@ from .._check import prefix_errors
 from .._descriptions import state_entries
 from .._fusion.report import Report
 from .._html import table
-from .._value_text import value_text
 from ..typing import AnyArray, Array, DType, Ids, Interpolation, Layout, NumPyArray, PerChannel, PillowImage
 from . import parts
 from .before_after import before_and_after
@@ -69,11 +68,8 @@ class Compose(TransformSequence):
     ) -> None:
         self.transforms: list[Transform] = transform_list(transforms)
         self._seed = new_seed(seed)
-        self.boxes: Boxes = Boxes() if boxes is None else boxes
-        self.keypoints: Keypoints = Keypoints() if keypoints is None else keypoints
-        for name, kind in (("boxes", Boxes), ("keypoints", Keypoints)):
-            if not isinstance(getattr(self, name), kind):
-                raise TypeError(f"{name} must be {kind.__name__}(...), got {value_text(getattr(self, name))}")
+        self.boxes: Boxes = boxes  # type: ignore[assignment]  # None becomes the default in `_assigned_value`
+        self.keypoints: Keypoints = keypoints  # type: ignore[assignment]
         self._step = self._first_position = 0
         self._planned_list = None
 

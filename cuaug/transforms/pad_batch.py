@@ -9,12 +9,13 @@ import numpy as np
 
 from .. import _check
 from .._arrays import convert
+from .._arrays.images import ImageBatch, with_channel_axis
 from .._check import prefix_message
 from .._fusion.fill import FillByKind
 from .._fusion.recipe import Recipe
 from .._sizes import square_or_size
 from ..typing import FillByType, PerChannel, Size
-from . import ranges
+from . import assigned_attributes, ranges
 from .boxes import Boxes
 from .fused_part import FusedPart, GetKey
 from .keypoints import Keypoints
@@ -36,7 +37,8 @@ class PadBatch(Transform):
     Masks are padded with 0, or their ``fill``. A list of masks [H, W] becomes a batch, too. Images that are in a dict
     gain ``"pixel_mask"`` beside them, a mask that is True on the pixels of an image: [N, H, W]. In a call with (images,
     targets), each image's dict of targets gains the mask of the image, [H, W]. Samples without a dict gain none. Later
-    transforms do not move this mask: put ``PadBatch`` last.
+    transforms do not move this mask: put ``PadBatch`` last. Images [H, W] become a batch [N, H, W], which needs an axis
+    of channels before another transform.
 
     Args:
         size: (H, W) of the batch, or one number for both; None: the largest height and width of the images.
@@ -90,15 +92,17 @@ class PadPart:
 
     def __call__(
         self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: str | None, get_key: GetKey
-    ) -> Any:
-        """Pad images, or a sample of any structure. The arguments are those of `call_parts`."""
+    ) -> tuple[Any, str | None]:
+        """The padded sample, and the layout of its images. The arguments are those of `call_parts`."""
         parsed = parse_sample(sample)
-        if not parsed.samples:
-            return sample
+        if not parsed.samples and (self.transform.size is None or not is_array(parsed.targets_of("images")[0].value)):
+            return sample, layout
         parsed = parsed.with_targets(map(_stacked, parsed.targets))
+        assigned_attributes.read(self.transform)
         try:
             images = parsed.targets_of("images")[0]
-            sizes = [image.size for image in single_images(images, layout, parsed.is_single)[1]]
+            descriptions = single_images(images, layout, parsed.is_single)[1] if parsed.samples else []
+            sizes = [image.size for image in descriptions]
             part = self._part(self._batch_size(sizes))
             results, size = part.transform(parsed, get_key(ids, step), ids, layout)
         except (TypeError, ValueError) as error:
@@ -108,10 +112,12 @@ class PadPart:
         if mask is not None:
             parsed = parsed.with_targets((*parsed.targets, mask))
             results["pixel_mask"] = [_pixel_masks(mask, results["images"][0], sizes, size)]
-        return parsed.rebuild(results, size)
+        if isinstance(images.original, UnstackedBatch):
+            layout = _batch_layout(descriptions[0], layout)
+        return parsed.rebuild(results, size), layout
 
     def _batch_size(self, sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
-        height, width = (max(sides) for sides in zip(*sizes, strict=True))
+        height, width = np.array([(0, 0), *sizes]).max(0).tolist()
         if self.transform.size is None:
             divisor = self.transform.size_divisor
             return -(-height // divisor) * divisor, -(-width // divisor) * divisor
@@ -128,7 +134,6 @@ class PadPart:
         if part is None:
             if len(self._parts) >= _MAX_SIZES:
                 self._parts = {}  # a new dict: another thread may still read the old one
-            vars(self.transform)["_is_planned"] = True  # its `fill` is read here, so that later assignments must raise
             part = self._parts[size] = FusedPart([_PadTo(size, self.transform.fill)], 0, self._boxes, self._keypoints)
         return part
 
@@ -140,6 +145,17 @@ def _stacked(target: Target) -> Target:
     if target.kind == "images" or (target.kind == "masks" and all(mask.ndim == 2 for mask in target.value)):
         return target._replace(original=UnstackedBatch(target.original))
     return target
+
+
+def _batch_layout(image: ImageBatch, layout: str | None) -> str | None:
+    """The layout of the batch of a list of images like this one. `layout`: that of the call.
+
+    Images [H, W] need an axis of channels before the next transform: without one, it must not read N as H.
+    """
+    image_layout = image.axes.layout
+    if image_layout == "HW":
+        return f"N{with_channel_axis(image_layout, image.library)}"
+    return None if layout is None else f"N{image_layout}"
 
 
 def _mask_target(parsed: ParsedSample, is_call: bool) -> Target | None:
@@ -162,7 +178,7 @@ def _mask_target(parsed: ParsedSample, is_call: bool) -> Target | None:
 def _pixel_masks(mask: Target, images: Any, sizes: Sequence[tuple[int, int]], size: tuple[int, int]) -> Any:
     """True on the pixels of each image. [N, H, W], a list of N arrays [H, W], or one of them"""
     like = images if is_array(images) else images[0]
-    extents = convert.asarray(np.array(sizes), like=like, dtype="int32")[:, :, None, None]
+    extents = convert.asarray(np.array(sizes).reshape(-1, 2), like=like, dtype="int32")[:, :, None, None]
     rows, columns = (convert.asarray(np.arange(side), like=like, dtype="int32") for side in size)
     masks = (rows[:, None] < extents[:, 0]) & (columns < extents[:, 1])
     if isinstance(mask.original, GatheredValues) or mask.sample_axis_added:

@@ -223,9 +223,11 @@ def apply_inverse(images: Any, params: Params, interpolation: Interpolation, fil
         )
     results = describe_typed(images, layout)
     if results.samples != params.samples or results.size != params.result_size:
+        are_masks = results.axes.layout == "CHW" and shape == (params.samples, *params.result_size)
+        hint = ": masks need an axis of channels, masks[:, None]" if are_masks else ""
         raise ValueError(
             f"images must be {params.samples} of size {params.result_size}, as the recipe's result, "
-            f"got {results.samples} of {results.size}"
+            f"got {results.samples} of {results.size}{hint}"
         )
     if results.device != params.device:
         raise ValueError("images must be on the device on which params were drawn")

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._check import prefix_message
 from .._fusion.host_draws import HostDraws
+from . import assigned_attributes
 from .boxes import Boxes
 from .choices import Branch, Choice
 from .functions import SampleFunction
@@ -25,7 +26,7 @@ from .sample_subset import samples_at, unstacked, with_samples
 from .several_sizes import SizeTransform
 from .size_part import SizePart
 from .transform import Transform
-from .unfused import mark_crops
+from .unfused import mark_crops, mark_unstacked
 
 
 class ChoicePart:
@@ -36,7 +37,7 @@ class ChoicePart:
 
     def __init__(self, choice: Choice, position: int, boxes: Boxes, keypoints: Keypoints) -> None:
         self.choice: Choice = choice
-        vars(choice)["_is_planned"] = True  # its attributes are read here, so that later assignments must raise
+        assigned_attributes.read(choice)
         branches = list[Branch]()
         self._draws = HostDraws(lambda recipe: branches.extend(choice.branches(recipe)), choice.title, position)
         self._branches = list[tuple[int, float, Parts]]()
@@ -172,7 +173,9 @@ def call_parts(
 
 def _makes_containers(part: Part) -> bool:
     """Whether the part may make `Crops` or an `UnstackedBatch`."""
-    return isinstance(part, (ChoicePart, SizePart)) or (isinstance(part, Transform) and part.makes_crops)
+    if isinstance(part, Transform):
+        return part.makes_crops or part.calls_recipe
+    return isinstance(part, (ChoicePart, SizePart))
 
 
 def _call_inner_parts(
@@ -181,7 +184,7 @@ def _call_inner_parts(
     """The sample after the parts of a recipe or of a branch, and its layout, for later parts.
 
     The arguments are those of `call_parts`. The layout is None after a transform with `sets_layout`, whose results have
-    the default layout of their library.
+    the default layout of their library, and that of a batch after `PadBatch`.
 
     `get_key` returns the same seed and step each time.
     """
@@ -201,14 +204,13 @@ def _call_inner_parts(
             continue
         if chain:
             sample, chain = chain.rebuild(), None
-        if isinstance(part, ChoicePart):
+        if isinstance(part, (ChoicePart, PadPart)):
             sample, layout = part(sample, names, ids, step, layout, get_key)
-        elif isinstance(part, PadPart):
-            sample = part(sample, names, ids, step, layout, get_key)
         elif not isinstance(part, Transform):
             sample = part(sample, ids, step, layout, get_key)
         else:
             result = _call_transform(part, sample, names, layout)
+            result = mark_unstacked(result, sample) if part.calls_recipe else result
             sample = mark_crops(result, sample) if part.makes_crops else result
             layout = None if part.sets_layout else layout
     return chain.rebuild() if chain else sample, layout

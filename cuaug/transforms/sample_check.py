@@ -48,13 +48,15 @@ def check_sample(recipe: Any, plans: PlanCache, sample: Any, *, step: int, ids: 
     """The report about a call of a `Compose`. Reads all values, so it waits for a device."""
     parsed = parse_sample(sample)
     images = parsed.targets_of("images")[0]
-    layout = images.layout or image_layout(images.original, layout)
-    batches = [describe_images(array, layout) for array in _arrays(images)]
+    first_layout = images.layout or image_layout(images.original, layout)
+    batches = [describe_images(array, first_layout) for array in _arrays(images)]
     result = parse_sample(recipe(sample, ids=ids, step=step, layout=layout))
     warnings = suspicious_values.of_transforms(list(recipe.flattened()))
     warnings += [text for target in parsed.targets for text in _target_warnings(target, batches, recipe)]
     lines = tuple(_found_line(target, batches if target is images else (), recipe.boxes) for target in parsed.targets)
-    return CheckReport(lines, plan_report(plans, images.value, layout=layout), _result_lines(result, parsed), warnings)
+    return CheckReport(
+        lines, plan_report(plans, images.value, layout=first_layout), _result_lines(result, parsed), warnings
+    )
 
 
 def _titled(title: str, lines: Sequence[str]) -> list[tuple[str, str]]:

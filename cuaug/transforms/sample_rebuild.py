@@ -53,6 +53,11 @@ def rebuild(node: Any, results: dict[Any, Any]) -> Any:
     return entries
 
 
+def with_entries(node: Sequence[Any], entries: Sequence[Any]) -> Any:
+    """A copy of a list or tuple with other entries, as many as it has."""
+    return rebuild(node, dict(enumerate(entries)))
+
+
 def _copied_entries(node: Any) -> Any:
     """The entries of a container in a mutable copy.
 
@@ -129,7 +134,7 @@ def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]
         return [UnstackedBatch(_in_type_of(*entry) for entry in zip(value, examples, sizes, strict=True))]
     if isinstance(original, (list, tuple)) and isinstance(value, (list, tuple)):
         entries = [_in_type_of(*entry) for entry in zip(value, original, sizes, strict=True)]
-        return [tuple(entries) if isinstance(original, tuple) else entries]
+        return [with_entries(original, entries)]
     example = original[0] if isinstance(original, (list, tuple)) and len(original) else original
     return [_in_type_of(value, example, sizes[0] if sizes else (0, 0))]
 
@@ -143,7 +148,7 @@ def _in_list_of(result: Any, example: Any, size: tuple[int, int]) -> Any:
     """As `_in_type_of`; in a list or tuple, if the example is one of one array."""
     if not isinstance(example, (list, tuple)):
         return _in_type_of(result, example, size)
-    return type(example)([_in_list_of(result, example[0], size)])
+    return with_entries(example, [_in_list_of(result, example[0], size)])
 
 
 def with_plain_containers(node: Any) -> Any:

@@ -20,6 +20,7 @@ from .sample_kinds import (
     are_labels_after_tv_tensor,
     has_axes_of_labels,
     is_array,
+    is_scalar_or_text,
     named_fields,
     only_entry,
 )
@@ -144,6 +145,11 @@ def named_sample(
     for name in ("masks", "boxes", "keypoints"):
         if isinstance(targets.get(name), (str, bytes, bool, int, float)):
             raise TypeError(f"{name} must be an array, or a list of arrays, got {type(targets[name]).__name__}")
+    if isinstance(masks, (list, tuple)) and masks and all(map(is_scalar_or_text, masks)):
+        kind = type(masks[0]).__name__
+        raise TypeError(
+            f"masks must be an array, or a list of arrays, got a list of {kind}; labels are given as labels=..."
+        )
     if isinstance(masks, (list, tuple)) and isinstance(listed_numbers(masks, "boxes"), ListedNumbers) and masks:
         raise TypeError(
             "masks must be an array, or a list of arrays, got lists of numbers; boxes are given as boxes=..."
@@ -244,8 +250,13 @@ def with_all_valid(sample: Any) -> Any:
     parsed = parse_sample(sample)
     if not parsed.lacks_valid():
         return sample
-    masks = [mask.value if parsed.has(mask) else _all_valid(mask.value) for mask in parsed.validity_targets]
-    return parsed.rebuild({"valid": masks}, (0, 0))  # no canvas is needed
+    return parsed.rebuild(all_valid(parsed), (0, 0))  # no canvas is needed
+
+
+def all_valid(parsed: ParsedSample) -> dict[str, list[Any]]:
+    """For `ParsedSample.rebuild`: the masks of validity of the sample, and all true ones in place of missing ones."""
+    masks = (mask.value if parsed.has(mask) else _all_valid(mask.value) for mask in parsed.validity_targets)
+    return {"valid": list(masks)}
 
 
 def _all_valid(boxes: Any) -> Any:

@@ -13,7 +13,7 @@ from .._arrays.registry import library_of
 from .._arrays.tv_tensors import without_type, wrap_like
 from .sample_kinds import is_array, is_plain_sequence, named_fields
 from .sample_leaves import leaves_of
-from .sample_rebuild import rebuild, set_path, value_at, with_copied_containers
+from .sample_rebuild import rebuild, set_path, value_at, with_copied_containers, with_entries
 from .sample_search import list_path
 from .sample_target import Path, UnstackedBatch, path_text
 from .video_lists import check_no_list_of_videos
@@ -54,7 +54,7 @@ def with_samples(sample: Any, count: int, indices: Sequence[int], changed: Any) 
         entries = list(value)
         for index, entry in zip(indices, new_value, strict=True):
             entries[index] = entry
-        set_path(results, (0, *path), _joined(entries, value))
+        set_path(results, (0, *path), _joined(entries, value) if is_array(value) else with_entries(value, entries))
     _check_shared_values(sample, changed, entries_by_sample)
     return rebuild([sample], results)[0]
 

@@ -39,14 +39,18 @@ class Crops(tuple[Any, ...]):
 
 
 def image_layout(value: Any, layout: str | None) -> str | None:
-    """A call's `layout` as it applies to the value: without N for an `UnstackedBatch`, whose arrays are images.
+    """A call's `layout` as it applies to the value: without N for the images of an `UnstackedBatch`, or crops of them.
 
     None for images of Pillow, which are [H, W] or [H, W, C] whatever the layout of arrays.
     """
+    if layout is None or layout not in _check.LAYOUTS:
+        return layout
     entries = value if isinstance(value, (list, tuple)) else (value,)
-    if layout in _check.LAYOUTS and all(isinstance(entry, PillowPixels) for entry in entries):
+    if all(isinstance(entry, PillowPixels) for entry in entries):
         return None
-    return layout.removeprefix("N") if layout is not None and isinstance(value, UnstackedBatch) else layout
+    if isinstance(value, GatheredValues) and getattr(value[0], "ndim", 0) < len(layout):
+        return layout.removeprefix("N")
+    return layout.removeprefix("N") if isinstance(value, UnstackedBatch) else layout
 
 
 class Target(NamedTuple):

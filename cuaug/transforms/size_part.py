@@ -14,6 +14,7 @@ from .._check import BackendError, prefix_message
 from .._fusion.host_draws import HostDraws
 from .._fusion.recipe import Recipe
 from .._gpu import streams
+from . import assigned_attributes
 from .boxes import Boxes
 from .fused_part import FusedPart, GetKey
 from .keypoints import Keypoints
@@ -21,7 +22,7 @@ from .placed_masks import like_target, placed_masks
 from .placed_targets import box_edges, moved_targets, without_lost_boxes
 from .placement import Placement, placed_arrays
 from .sample import id_array
-from .sample_structure import ParsedSample
+from .sample_structure import ParsedSample, all_valid
 from .sample_target import Target
 from .several_sizes import SizeJitter, SizeTransform
 from .single_images import single_images
@@ -72,7 +73,6 @@ class SizePart:
 
     @functools.cached_property
     def _draws(self) -> HostDraws:
-        vars(self.transform)["_is_planned"] = True  # its attributes are read here, so that later assignments must raise
         return HostDraws(self.transform.write_draws, self.title, self._position)
 
     @property
@@ -87,7 +87,8 @@ class SizePart:
         The next part then ran together with this one. `parsed` replaces the sample of a call of `FusedPart`.
         """
         if not parsed.samples:
-            return {}, (), False
+            return {} if self._boxes.compact or not parsed.lacks_valid() else all_valid(parsed), (), False
+        assigned_attributes.read(self.transform)
         try:
             images_by_target = self._single_images(parsed, layout)
             placement = self._placement(parsed, images_by_target[0][1], ids, step, get_key)

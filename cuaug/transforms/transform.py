@@ -9,7 +9,7 @@ from .._arrays import torch_module
 from .._check import prefix_message
 from .._fusion.recipe import Recipe
 from ..typing import AnyArray, Ids, Layout, NumPyArray, PillowImage
-from . import ranges, registry, sample_methods
+from . import assigned_attributes, ranges, registry, sample_methods
 from .unfused import call_on_targets
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class Transform:
     def append_to(self, recipe: Recipe) -> None:
         """Count and name the transform in a recipe, then `write`; errors begin with the title."""
         recipe.begin(self.title)
-        vars(self)["_is_planned"] = True
+        assigned_attributes.read(self)
         try:
             self.write(recipe)
         except (TypeError, ValueError) as error:
@@ -293,12 +293,8 @@ class Transform:
         get_params = sample_methods.MissingMethod()
 
         def __setattr__(self, name: str, value: Any) -> None:
-            if name in vars(self) and name in self._planned_names():
-                title = self.title
-                raise AttributeError(
-                    f"{title}.{name} must not change, as calls no longer read it: use a new {title}(..., {name}=...) "
-                    "in its place, or change a copy.deepcopy before its first call"
-                )
+            if name in vars(self):
+                assigned_attributes.note(self, name)
             try:
                 value = self._assigned_value(name, value)
             except (TypeError, ValueError) as error:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from .._fusion.recipe import Recipe
+from .._value_text import value_text
 from . import parts
 from .boxes import Boxes
 from .fused_part import FusedPart
@@ -81,6 +82,14 @@ class TransformSequence(TransformContainer, has_description=False):
         attributes["_parts"] = parts.split(self.transforms, self._first_position, self.boxes, self.keypoints)
         attributes["_inner_lists"] = inner_lists
         attributes["_planned_list"] = planned_list  # last: until then another thread makes parts, too
+
+    def _assigned_value(self, name: str, value: Any) -> Any:
+        kind = {"boxes": Boxes, "keypoints": Keypoints}.get(name)
+        if kind is None:
+            return super()._assigned_value(name, value)
+        if not isinstance(value, (kind, type(None))):
+            raise TypeError(f"{name} must be {kind.__name__}(...), got {value_text(value)}")
+        return kind() if value is None else value
 
     def _planned_names(self) -> Collection[str]:
         return ("boxes", "keypoints") if vars(self).get("_planned_list") is not None else ()

@@ -10,11 +10,11 @@ from .._arrays import convert
 from .._arrays.pillow_library import PILLOW
 from .._arrays.registry import library_of
 from .._arrays.tv_tensors import is_video, tv_kind, without_type, wrap_like
-from .sample_kinds import is_plain_sequence
+from .sample_kinds import is_array, is_plain_sequence
 from .sample_leaves import leaves_of
 from .sample_rebuild import rebuild, set_path, value_at
 from .sample_search import Leaf
-from .sample_target import Crops, Path, image_layout, path_text
+from .sample_target import Crops, Path, UnstackedBatch, image_layout, path_text
 
 
 class TargetTransform(Protocol):
@@ -82,6 +82,23 @@ def mark_crops(result: Any, sample: Any) -> Any:
             if type(value) is tuple:
                 set_path(crops, (0, *path), Crops(value))
     return rebuild([result], crops)[0]
+
+
+def mark_unstacked(result: Any, sample: Any) -> Any:
+    """The result of a transform with `UnstackedBatch` in place of the lists that it made of batches of the sample."""
+    lists: dict[Any, Any] = {}
+    for leaf in leaves_of(sample):
+        if leaf.kind not in ("images", "masks") or not is_array(leaf.value):
+            continue
+        try:
+            value = value_at([result], (0, *leaf.paths[0]))
+        except (KeyError, IndexError, TypeError):  # a user's subclass may return another structure
+            continue
+        if type(value) is list and [getattr(entry, "ndim", 0) for entry in value] == [leaf.value.ndim - 1] * len(
+            leaf.value
+        ):
+            set_path(lists, (0, *leaf.paths[0]), UnstackedBatch(value))
+    return rebuild([result], lists)[0]
 
 
 def _is_transformed(kind: str, value: Any, kinds: Sequence[str] | None) -> bool:

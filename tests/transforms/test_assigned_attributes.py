@@ -5,10 +5,13 @@ import pickle
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import noise
 from helpers.compare import assert_equal
+from tables.transforms import INSTANCES, SAMPLE_ROWS
 
 from cuaug import transforms as T
+from cuaug.transforms import assigned_attributes
 
 SHAPE = (2, 9, 11, 3)
 UNFUSED = {
@@ -24,6 +27,9 @@ UNFUSED = {
     "PadBatch": (lambda: T.PadBatch(16), "fill", 9),
     "PadBatch, size": (lambda: T.PadBatch(16), "size", (20, 20)),
 }
+
+ALL = [*INSTANCES.values(), *(row.instance for row in SAMPLE_ROWS)]
+TRANSFORMS = [entry for entry in ALL if isinstance(entry, T.Transform)]
 
 
 def as_lists(recipe):
@@ -160,6 +166,61 @@ def test_compose_transforms_may_be_a_list_that_the_user_keeps():
 def test_transform_errors_of_assigned_values_name_the_transform(transform, attribute, value, message):
     with pytest.raises(TypeError, match=rf"^cuaug\.transforms\.{message}"):
         setattr(transform, attribute, value)
+
+
+@pytest.mark.parametrize(
+    ("new", "attribute", "value", "stored"),
+    [
+        (lambda: T.RandomCrop(8), "size", 4, (4, 4)),
+        (lambda: T.RandomRotation(8), "degrees", 30, (-30.0, 30.0)),
+        (lambda: T.ToDtype("float32"), "dtype", torch.float16, "float16"),
+        (lambda: T.PadBatch(16), "size", 20, (20, 20)),
+        (lambda: T.RandomShortestSize([8]), "min_size", 4, [4]),
+        (lambda: T.RandomChoice([abs, T.Identity()]), "p", (0, 1), [0.0, 1.0]),
+    ],
+)
+def test_transform_attributes_may_be_assigned_in_every_form_of_the_constructor(new, attribute, value, stored):
+    transform = new()
+    setattr(transform, attribute, value)
+    T.Compose([transform])(noise((2, 9, 11, 3)).astype(np.float32))
+    assert getattr(transform, attribute) == stored or tuple(getattr(transform, attribute)) == tuple(stored)
+
+
+@pytest.mark.parametrize(
+    ("new", "attribute", "value", "message"),
+    [
+        (T.RandomHorizontalFlip, "p", 7, r"RandomHorizontalFlip: p must be in 0\.0\.\.1\.0, got 7"),
+        (lambda: T.GaussianBlur(5), "sigma", (3, 1), r"GaussianBlur: sigma must be \(low, high\), got \(3, 1\)"),
+        (T.RandomZoomOut, "side_range", (4, 1), r"RandomZoomOut: side_range must be \(low, high\), got \(4, 1\)"),
+        (T.PadBatch, "size_divisor", 0, "PadBatch: size_divisor must be at least 1, got 0"),
+        (lambda: T.RandomApply([abs]), "p", -1, r"RandomApply: p must be in 0\.0\.\.1\.0, got -1"),
+    ],
+)
+def test_transform_rejects_assigned_values_that_the_constructor_rejects(new, attribute, value, message):
+    transform, images = new(), noise((2, 9, 11, 3))
+    setattr(transform, attribute, value)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=rf"^cuaug\.transforms\.Compose: {message}"):
+            T.Compose([transform])(images)
+        with pytest.raises(ValueError, match=rf"^cuaug\.transforms\.{message}"):
+            transform(images)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS, ids=lambda transform: transform.title)
+def test_transform_attributes_assigned_their_own_values_stay_as_they_are(transform):
+    copied = copy.deepcopy(transform)
+    for name in copied._init_arguments().keys() & vars(copied).keys():
+        setattr(copied, name, getattr(copied, name))
+    assigned_attributes.read(copied)
+    assert repr(copied) == repr(transform)
+
+
+def test_compose_rejects_assigned_options_that_the_constructor_rejects():
+    recipe = T.Compose([])
+    with pytest.raises(TypeError, match=r"^cuaug\.transforms\.Compose: boxes must be Boxes\(\.\.\.\), got 'XYWH'"):
+        recipe.boxes = "XYWH"
+    recipe.keypoints = None
+    assert recipe.keypoints == T.Keypoints()
 
 
 def test_transform_attributes_that_a_plan_has_read_cannot_change():

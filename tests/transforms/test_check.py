@@ -209,6 +209,16 @@ def test_compose_check_raises_what_a_call_raises():
         T.Compose([T.RandomEqualize()]).check(FLOATS)
 
 
+def test_compose_check_reads_each_image_in_its_own_layout():
+    image_module = pytest.importorskip("PIL.Image")
+    channels_first = np.moveaxis(BATCH[1], 2, 0).copy()
+    report = FLIP.check(
+        {"a": {"image": image_module.fromarray(BATCH[0])}, "b": {"image": channels_first}}, layout="CHW"
+    )
+    assert "read as HWC: 17 x 11" in report.targets[0]
+    assert report.results == ("images: uint8 (17, 11, 3)", "images: uint8 (3, 17, 11)")
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("library", ["torch", "cupy"])
 def test_compose_check_reads_gpu_arrays(library):

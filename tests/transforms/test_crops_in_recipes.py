@@ -132,6 +132,25 @@ def test_crops_keep_the_draws_of_their_images_after_a_function():
         assert_equal(result, alone(255 - crop, step=2))
 
 
+@pytest.mark.parametrize(
+    "form", [lambda batch: batch, lambda batch: {"image": batch}, lambda batch: (batch, [1, 2, 3])]
+)
+@pytest.mark.parametrize(("layout", "as_array"), [("NCHW", np.asarray), ("NHWC", torch.from_numpy)])
+@pytest.mark.parametrize(
+    "last", [[T.RandomInvert()], [T.RandomZoomOut(), T.FiveCrop(2), T.RandomInvert()], [T.PadBatch(9)]]
+)
+def test_crops_of_images_of_drawn_sizes_have_the_layout_of_the_call(form, layout, as_array, last):
+    channels_last = noise((3, 8, 7, 3))
+    recipe = T.Compose([T.RandomZoomOut(p=1.0), T.FiveCrop(4), *last], seed=1)
+    expected = recipe(list(channels_last), step=0)
+    batch = channels_last if layout == "NHWC" else np.moveaxis(channels_last, 3, 1).copy()
+    result = recipe(form(as_array(batch)), step=0, layout=layout)
+    images = result["image"] if isinstance(result, dict) else result[0] if isinstance(result, tuple) else result
+    for actual, crops in zip(images, expected, strict=True):
+        for crop, expected_crop in zip(np.asarray(actual), np.asarray(crops), strict=True):
+            assert np.array_equal(crop if layout == "NHWC" else np.moveaxis(crop, -3, -1), expected_crop)
+
+
 @pytest.mark.parametrize("kind", ["masks", "boxes", "keypoints"])
 def test_uniform_temporal_subsample_refuses_targets_of_frames(kind):
     video = noise((1, 6, 11, 9, 3))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import default_layout, every_backend, images, noise, put
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 
@@ -176,3 +177,26 @@ def test_compose_counts_call_of_resized_crops_once():
     assert recipe.state_dict() == {"seed": 4, "step": 2}
     assert_equal(first, recipe(batch, step=0))
     assert_equal(second, recipe(batch, step=1))
+
+
+class OwnZoomOut(T.RandomZoomOut):
+    def forward(self, *inputs):
+        return super().forward(*inputs)
+
+
+@pytest.mark.parametrize("last", [[], [T.CenterCrop(4)], [T.RandomVerticalFlip()]])
+def test_compose_makes_a_batch_after_a_subclass_of_a_size_transform_as_after_the_class(last):
+    batch, masks = torch.from_numpy(noise((3, 3, 9, 11))), torch.from_numpy(noise((3, 9, 11)))
+    for sample, get in ((batch, lambda result: (result,)), ({"image": batch, "masks": masks}, dict.values)):
+        expected, result = (
+            T.Compose([zoom_out(p=1.0), *last], seed=2)(sample) for zoom_out in (T.RandomZoomOut, OwnZoomOut)
+        )
+        for value, expected_value in zip(get(result), get(expected), strict=True):
+            assert type(value) is type(expected_value)
+
+
+@pytest.mark.parametrize("transform", [T.RandomZoomOut(), T.RandomResize(4, 9), T.RandomHorizontalFlip()])
+def test_compose_of_no_samples_adds_masks_of_validity(transform):
+    result = T.Compose([transform])({"image": noise((0, 8, 9, 3)), "boxes": np.zeros((0, 2, 4))})
+    assert result["valid"].shape == (0, 2)
+    assert result["valid"].dtype == bool

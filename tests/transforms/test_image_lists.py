@@ -1,5 +1,7 @@
 """`Compose` of a list: `RaggedPlans.plan_list` gives results and errors of the general path (transforms/sample.py)."""
 
+import collections
+
 import numpy as np
 import pytest
 import torch
@@ -154,3 +156,25 @@ def test_compose_lists_of_two_libraries_share_a_plan(planned_lists):
         for result, expected in zip(results, aug(arrays, layout="HWC", step=0), strict=True):
             assert_equal(np.asarray(result), expected)
     assert planned_lists == [True] * 8
+
+
+class Images(list):
+    """A list of a user, with an attribute."""
+
+
+Stereo = collections.namedtuple("Stereo", "left right")
+
+
+@pytest.mark.parametrize(
+    "transforms", [[T.RandomInvert(1.0)], [T.RandomZoomOut(p=0.0)], [T.RandomApply([lambda x: x])]]
+)
+@pytest.mark.parametrize("in_dict", [False, True])
+def test_compose_keeps_the_type_of_a_list_of_images(transforms, in_dict):
+    views, images = Stereo(noise((5, 4, 3)), noise((6, 4, 3))), Images([noise((5, 4, 3)), noise((6, 4, 3))])
+    images.source = "camera"
+    for sample in (views, images):
+        result = T.Compose(transforms, seed=0)({"image": sample} if in_dict else sample, step=1)
+        result = result["image"] if in_dict else result
+        assert type(result) is type(sample)
+        assert getattr(result, "source", "camera") == "camera"
+        assert [image.shape for image in result] == [(5, 4, 3), (6, 4, 3)]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import every_backend, images, noise
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.moves import SHAPE, label_maps, recipe
@@ -91,3 +92,11 @@ def test_inverse_takes_images_of_four_channels_or_four_columns():
             ),
             image,
         )
+
+
+def test_inverse_of_masks_without_channels_names_the_index_that_adds_them():
+    aug = T.Compose([T.RandomHorizontalFlip(1.0)], seed=2)
+    masks, params = torch.ones(4, 8, 9), aug.draw(torch.ones(4, 3, 8, 9))
+    with pytest.raises(ValueError, match=r"got 1 of \(8, 9\): masks need an axis of channels, masks\[:, None\]$"):
+        aug.inverse(masks, params)
+    assert_equal(aug.inverse(masks[:, None], params), masks[:, None])

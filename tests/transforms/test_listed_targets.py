@@ -131,6 +131,10 @@ MESSAGES = {
         lambda aug, x: aug(x, [BOX]),
         r"masks must be .* lists of numbers; boxes are given as boxes=",
     ),
+    "a list of labels by position": (
+        lambda aug, x: aug([x] * 3, [0, 1, 2]),
+        "masks must be .* got a list of int; labels are given as labels=",
+    ),
 }
 
 

@@ -70,3 +70,40 @@ def test_pad_batch_without_dicts_adds_no_mask():
     result, labels = T.PadBatch(8)(images, labels := np.arange(2))
     assert result.shape == (2, 8, 8, 3)
     assert labels.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "form", [list, lambda images: {"images": images}, lambda images: [{"image": i} for i in images]]
+)
+@pytest.mark.parametrize(("layout", "as_array"), [("CHW", np.asarray), ("HWC", torch.from_numpy)])
+@pytest.mark.parametrize(
+    "after", [T.RandomHorizontalFlip(1.0), T.RandomZoomOut(p=0.0), T.RandomApply([T.Lambda(lambda image: image)])]
+)
+def test_pad_batch_result_is_read_in_the_layout_of_the_images(form, layout, as_array, after):
+    images = [as_array(noise(shape, seed=1)) for shape in ((3, 5, 3), (3, 4, 3))]
+    result = T.Compose([T.PadBatch(7), T.CenterCrop((5, 6)), after])(form(images), layout=layout)
+    shape = (3, 5, 6) if layout == "CHW" else (5, 6, 3)
+    entries = result["images"] if isinstance(result, dict) else result
+    assert [np.shape(entry["image"] if isinstance(entry, dict) else entry) for entry in entries] == [shape] * 2
+
+
+@pytest.mark.parametrize("layout", [None, "HW"])
+def test_pad_batch_result_without_channels_is_not_read_as_one_image(layout):
+    images = [noise((height, 2), seed=height) for height in (4, 5, 6)]
+    batch = T.PadBatch((6, 3))(images, layout=layout)
+    assert batch.shape == (3, 6, 3)
+    with pytest.raises(ValueError, match=r"layout 'NHWC' needs 4 axes, got shape \(3, 6, 3\)"):
+        T.Compose([T.PadBatch((6, 3)), T.RandomHorizontalFlip(1.0)])(images, layout=layout)
+    recipe = T.Compose([T.PadBatch((6, 3)), lambda batch: batch[..., None], T.RandomHorizontalFlip(1.0)])
+    assert_equal(recipe(images, layout=layout), batch[:, :, ::-1, None])
+
+
+def test_pad_batch_of_no_samples_gives_the_size():
+    result = T.PadBatch(16)({"images": noise((0, 8, 9, 3)), "masks": noise((0, 8, 9))})
+    assert {key: value.shape for key, value in result.items()} == {
+        "images": (0, 16, 16, 3),
+        "masks": (0, 16, 16),
+        "pixel_mask": (0, 16, 16),
+    }
+    assert T.PadBatch(16)(noise((0, 8, 9, 3))).shape == (0, 16, 16, 3)
+    assert T.PadBatch(size_divisor=16)(noise((0, 8, 9, 3))).shape == (0, 8, 9, 3)
