@@ -117,6 +117,14 @@ def test_cutmix_second_argument_is_labels(backend):
     assert to_numpy(shares).shape == (3, 3)
 
 
+@every_backend
+@pytest.mark.parametrize("mix", [T.MixUp, T.CutMix])
+def test_mixup_and_cutmix_take_labels_of_no_samples(backend, mix):
+    batch, labels = images(backend, shape=(0, 8, 8, 3)), put(np.zeros(0, np.int32), backend)
+    result, shares = T.Compose([mix(num_classes=3)])(batch, labels=labels)
+    assert (to_numpy(result).shape, to_numpy(shares).shape) == (to_numpy(batch).shape, (0, 3))
+
+
 def test_compose_repr_reads_as_written():
     assert repr(T.Compose([], seed=4)) == "Compose([], seed=4)"
     nested = T.Compose([T.RandomHorizontalFlip(), T.Compose([T.RandomInvert(0.25)], 1)], 2, boxes=T.Boxes("XYWH"))
