@@ -14,7 +14,6 @@ from .._check import prefix_errors
 from .._descriptions import state_entries
 from .._fusion.report import Report
 from .._html import table
-from .._value_text import value_text
 from ..typing import AnyArray, Array, DType, Ids, Interpolation, Layout, NumPyArray, PerChannel, PillowImage
 from . import parts
 from .before_after import before_and_after
@@ -45,7 +44,8 @@ class Compose(TransformSequence):
     A draw depends on seed, step, sample id and position in the recipe only, not on batch size, device or rank.
 
     Args:
-        transforms: The transforms, in the order in which they run.
+        transforms: The transforms, in the order in which they run. A recipe among them counts as its transforms: its
+            seed has no effect, and its ``boxes`` and ``keypoints`` must be those of this recipe, or the defaults.
         seed: 0 to 2**63 - 1; default: random, and a copy in another process draws a new one. In a worker of torch's
             ``DataLoader``, torch's seed of the worker is mixed in unless a call has ``ids`` and ``step``. In other
             processes, copies with a given seed draw the same numbers, and warn (RuntimeWarning) in calls without both.
@@ -71,9 +71,7 @@ class Compose(TransformSequence):
         self._seed = new_seed(seed)
         self.boxes: Boxes = Boxes() if boxes is None else boxes
         self.keypoints: Keypoints = Keypoints() if keypoints is None else keypoints
-        for name, kind in (("boxes", Boxes), ("keypoints", Keypoints)):
-            if not isinstance(getattr(self, name), kind):
-                raise TypeError(f"{name} must be {kind.__name__}(...), got {value_text(getattr(self, name))}")
+        self._check_options()
         self._step = self._first_position = 0
         self._planned_list = None
 
