@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from .._arrays import torch_module
 from .._check import DecodeError
 from ..transforms import Compose
 from ..transforms.transform import Transform
+from ..transforms.transform_list import transform_list
 from . import targets as sample_targets
 from .crops import CropDecode, FullDecode, reject_small
 from .decode_regions import crop_plan
@@ -25,18 +26,23 @@ if TYPE_CHECKING:
     from .._native import EncodedFiles
 
 ON_ERROR = ("raise", "skip", "replace")
+_BLACK_IMAGE_SIZE = 2048, 2048  # (H, W), larger than most crops
 
 
 def recipe_of(transform: Transform | Sequence[Transform], seed: int | None) -> Compose:
-    """A new recipe, flattened unless hooks run in its calls. `seed` replaces its seed; None keeps that seed."""
+    """A new recipe, flattened unless hooks run in its calls. `seed` replaces its seed; None keeps that seed.
+
+    A list of one recipe is that recipe.
+    """
     if not isinstance(transform, Compose):
-        transform = Compose([transform] if isinstance(transform, Transform) else transform)
-        count = len(transform.transforms)
-        if count > 1 and all(isinstance(entry, Compose) for entry in transform.transforms):
+        entries = [transform] if isinstance(transform, Transform) else transform_list(transform)
+        are_recipes = bool(entries) and all(isinstance(entry, Compose) for entry in entries)
+        if are_recipes and len(entries) > 1:
             raise TypeError(
-                f"transform must be one recipe, got a list of {count} recipes: T.Compose([a, b]) is one after the "
-                "other; for several views call each recipe on the batch (docs/loading.md)"
+                f"transform must be one recipe, got a list of {len(entries)} recipes: T.Compose([a, b]) is one after "
+                "the other; for several views call each recipe on the batch (docs/loading.md)"
             )
+        transform = cast(Compose, entries[0]) if are_recipes else Compose(entries)
     recipe = copy.copy(transform) if _has_hooks(transform) else transform.after(0)
     # Assigned even where the seed stays: an assigned seed counts as given, and other processes replace a drawn one.
     recipe.seed = recipe.seed if seed is None else seed
@@ -64,7 +70,7 @@ class PreparedBatch(NamedTuple):
 
     encoded: EncodedBatch
     decode: CropDecode | FullDecode
-    recipe: Compose  # what remains to do after the decoding
+    recipes: Sequence[Compose]  # what remains to do after the decoding
 
 
 class DecodingBatch(NamedTuple):
@@ -103,20 +109,25 @@ class BatchPipeline:
         self._recipe, self._sample_name, self._on_error, self._settings = recipe, sample_name, on_error, settings
         self.box_format: str = recipe.boxes.format
         self._crop_plan = None if _has_hooks(recipe) else crop_plan(recipe)
-        self._remaining_recipe = recipe.after(len(self._crop_plan.transforms)) if self._crop_plan else recipe
+        remaining = recipe.after(len(self._crop_plan.transforms)) if self._crop_plan else recipe
+        self._remaining_recipes = [remaining]
+        if remaining.transforms and not remaining.transforms[0].is_fused:
+            # A transform that is not fused does not clip boxes and keypoints to the crop.
+            self._remaining_recipes.insert(0, Compose([], boxes=recipe.boxes, keypoints=recipe.keypoints))
+        self._result_without_samples: tuple[Any, Any] | None = None  # images and targets, once they are known
         self.timer: StageTimer = StageTimer()
 
     def prepare(self, batch: EncodedBatch) -> PreparedBatch:
         """Reads the headers and chooses the regions to decode."""
         images = EncodedImages(batch.data, self._settings)
         if self._crop_plan is None:
-            return PreparedBatch(batch, FullDecode(images), self._recipe)
+            return PreparedBatch(batch, FullDecode(images), [self._recipe])
         if sample_targets.have_masks(batch.targets):
             # Two resamplings of a mask, of the crop and of the rest of the recipe, would differ from the single one.
             reject_small(images, self._crop_plan.min_size)
-            return PreparedBatch(batch, FullDecode(images), self._recipe)
+            return PreparedBatch(batch, FullDecode(images), [self._recipe])
         decode = CropDecode(images, self._crop_plan, (self._recipe.seed, batch.epoch, batch.ids))
-        return PreparedBatch(batch, decode, self._remaining_recipe)
+        return PreparedBatch(batch, decode, self._remaining_recipes)
 
     def start_decode(self, prepared: PreparedBatch, receiver: NumPyReceiver) -> DecodingBatch:
         with receiver.device_context():
@@ -125,21 +136,51 @@ class BatchPipeline:
 
     def finish(self, decoding: DecodingBatch, receiver: NumPyReceiver) -> FinishedBatch:
         """Finishes the decoding, applies `on_error` and runs the recipe."""
-        batch, decode, recipe = decoding.prepared
+        batch, decode, recipes = decoding.prepared
         with receiver.device_context():
             groups = self.timer.timed("decode", receiver.finish_decode, decode.slots, decoding.in_flight)
             images = self.timer.timed("augment", decode.images, groups, receiver)
             bad = decode.slots.encoded.bad
             samples, valid = self._select_samples(bad, batch)
-            if bad:
-                images = [images[i] for i in samples] if isinstance(images, list) else images[samples]
             ids = batch.ids[samples]
-            targets = self._received_targets(batch.targets, decode.crop_map, samples, receiver)
-            images, targets = self.timer.timed(
-                "augment", self._augment, recipe, receiver, images, targets, ids, batch.epoch
-            )
+            result = self._result_without_samples
+            if len(samples):
+                if bad:
+                    images = [images[i] for i in samples] if isinstance(images, list) else images[samples]
+                targets = self._received_targets(batch.targets, decode.crop_map, samples, receiver)
+                result = self.timer.timed(
+                    "augment", self._augment, recipes, receiver, images, targets, ids, batch.epoch
+                )
+            elif result is None:
+                result = self.timer.timed("augment", self._augment_black_image, decoding.prepared, receiver)
+            if self._result_without_samples is None:
+                self._result_without_samples = receiver.without_samples(*result)
+            images, targets = result if len(samples) else self._result_without_samples
             bad_ids = {int(batch.ids[i]): reason for i, reason in bad.items()}
             return FinishedBatch(images, targets, ids, valid, bad_ids, receiver.ready_event())
+
+    def _augment_black_image(self, prepared: PreparedBatch, receiver: NumPyReceiver) -> tuple[Any, Any]:
+        """The result of one black image. Without its sample, it is the result of a batch without samples.
+
+        The recipe does not run without samples: a crop needs the size of an image, and functions may refuse empty
+        arrays.
+        """
+        batch, decode, recipes = prepared
+        size = self._crop_plan.size if self._crop_plan and decode.crop_map is not None else _BLACK_IMAGE_SIZE
+        image = receiver.to_images(np.zeros((1, *size, 3), np.uint8))
+
+        def augment(targets: Any) -> tuple[Any, Any]:
+            return self._augment(recipes, receiver, image, targets, np.zeros(1, np.int64), batch.epoch)
+
+        if batch.targets is None:
+            return augment(None)
+        if not isinstance(batch.targets, list):
+            return augment(receiver.array(np.zeros((1, *batch.targets.shape[1:]), batch.targets.dtype)))
+        target = {"boxes": np.zeros((0, 4), np.float32), "labels": np.zeros(0, np.int64)}
+        try:  # some transforms need boxes, others refuse them
+            return augment(sample_targets.to_receiver([target], receiver))
+        except (TypeError, ValueError):
+            return augment(None)[0], []
 
     def _received_targets(
         self, targets: Targets | None, crop_map: CropMap | None, samples: np.ndarray, receiver: NumPyReceiver
@@ -154,14 +195,21 @@ class BatchPipeline:
         return sample_targets.to_receiver([targets[i] for i in samples], receiver)
 
     def _augment(
-        self, recipe: Compose, receiver: NumPyReceiver, images: Any, targets: Any, ids: np.ndarray, epoch: int
+        self,
+        recipes: Sequence[Compose],
+        receiver: NumPyReceiver,
+        images: Any,
+        targets: Any,
+        ids: np.ndarray,
+        epoch: int,
     ) -> tuple[Any, Any]:
-        """The images as one array, after the recipe; and the targets."""
+        """The images as one array, after the recipes; and the targets."""
         if isinstance(images, list) and len({tuple(image.shape) for image in images}) <= 1:
             images = receiver.stack(images)
-        images, targets = _run_recipe(recipe, images, targets, ids, epoch)
+        for recipe in recipes:
+            images, targets = _run_recipe(recipe, images, targets, ids, epoch)
         if not isinstance(images, list):
-            return (images if recipe.transforms else receiver.contiguous(images)), targets
+            return (images if recipes[-1].transforms else receiver.contiguous(images)), targets
         shapes = sorted({tuple(image.shape) for image in images})
         if len(shapes) > 1:
             raise ValueError(
@@ -194,13 +242,13 @@ class BatchPipeline:
 
 
 def _run_recipe(recipe: Compose, images: Any, targets: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
-    if isinstance(targets, list) and targets:  # also by a recipe without transforms, which clips boxes to the crop
+    if isinstance(targets, list):  # also by a recipe without transforms, which clips boxes to the crop
         movable = [sample_targets.arrays_with_kind(target) for target in targets]
         images, moved = recipe((images, movable), ids=ids, step=epoch)
         return images, [{**target, **entries} for target, entries in zip(targets, moved, strict=True)]
     if not recipe.transforms:
         return images, targets
-    if targets is None or isinstance(targets, list):
-        return recipe(images, ids=ids, step=epoch), targets
+    if targets is None:
+        return recipe(images, ids=ids, step=epoch), None
     result: tuple[Any, Any] = recipe(images, labels=targets, ids=ids, step=epoch)
     return result

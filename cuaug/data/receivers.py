@@ -43,9 +43,9 @@ class NumPyReceiver:
         """The decoded images: one array for each group of slots (`SlotLayout`), a view of their memory."""
         memory = buffer_pool.allocate(slots.size)
         slots.start_decode(memory)()
-        return [self._to_images(group) for group in slots.group_arrays(memory)]
+        return [self.to_images(group) for group in slots.group_arrays(memory)]
 
-    def _to_images(self, images: np.ndarray) -> Any:
+    def to_images(self, images: np.ndarray) -> Any:
         """The library's images from a uint8 array. [N, H, W, C]"""
         return images
 
@@ -68,7 +68,19 @@ class NumPyReceiver:
         return np.concatenate(batches)
 
     def stack(self, images: list[Any]) -> Any:
-        return np.stack(images) if images else np.empty((0, 1, 1, 3), np.uint8)
+        return np.stack(images)
+
+    @property
+    def array_type(self) -> Any:
+        return np.ndarray
+
+    def without_samples(self, images: Any, targets: Any) -> tuple[Any, Any]:
+        """The images and targets of a batch, without its samples. Copies, which do not keep the batch in memory."""
+        return _map_arrays(
+            self.array_type,
+            (images, [] if isinstance(targets, list) else targets),
+            lambda array: self.concatenate([array[:0]]),
+        )
 
     def device_context(self) -> contextlib.AbstractContextManager[Any]:
         """Makes the receiver's device and stream current: the context of all work on a batch."""
@@ -86,11 +98,10 @@ class JaxReceiver(NumPyReceiver):
     """JAX arrays, channels last: made on the CPU, and handed over on the consumer's default device of JAX."""
 
     def hand_over(self, arrays: tuple[Any, Any], ready_event: Any) -> tuple[Any, Any]:
-        asarray = _jax().numpy.asarray
-        images, targets = _map_arrays(
-            np.ndarray, arrays, lambda array: asarray(array) if holds_numbers(array) else array
+        result: tuple[Any, Any] = _map_arrays(
+            self.array_type, arrays, lambda array: _jax_array(array) if holds_numbers(array) else array
         )
-        return images, targets
+        return result
 
 
 class TorchReceiver(NumPyReceiver):
@@ -103,7 +114,11 @@ class TorchReceiver(NumPyReceiver):
         """A property, since a module cannot be pickled for a worker process."""
         return importlib.import_module("torch")
 
-    def _to_images(self, images: np.ndarray) -> Any:
+    @property
+    def array_type(self) -> Any:
+        return self.torch.Tensor
+
+    def to_images(self, images: np.ndarray) -> Any:
         return self.torch.from_numpy(images).permute(0, 3, 1, 2)
 
     def array(self, array: np.ndarray) -> Any:
@@ -123,8 +138,6 @@ class TorchReceiver(NumPyReceiver):
         return self.torch.cat(batches)
 
     def stack(self, images: list[Any]) -> Any:
-        if not images:
-            return self._to_images(super().stack(images))
         # As [H, W, C], the memory order of decoded images: `torch.stack` lays out its result in the order of the axes.
         return self.torch.stack([image.movedim(0, -1) for image in images]).movedim(-1, 1)
 
@@ -178,8 +191,8 @@ class CudaReceiver(TorchReceiver):
         assert in_flight is not None
         return [group.permute(0, 3, 1, 2) for group in slots.group_arrays(in_flight.finish())]
 
-    def _to_images(self, images: np.ndarray) -> Any:
-        return super()._to_images(images).to(self.device)
+    def to_images(self, images: np.ndarray) -> Any:
+        return super().to_images(images).to(self.device)
 
     def array(self, array: np.ndarray) -> Any:
         return super().array(array).pin_memory().to(self.device, non_blocking=True)
@@ -196,7 +209,7 @@ class CudaReceiver(TorchReceiver):
     def hand_over(self, arrays: tuple[Any, Any], ready_event: Any) -> tuple[Any, Any]:
         stream = self._consumer_stream()
         stream.wait_event(ready_event)
-        _map_arrays(self.torch.Tensor, arrays, lambda tensor: tensor.record_stream(stream))
+        _map_arrays(self.array_type, arrays, lambda tensor: tensor.record_stream(stream))
         return arrays
 
     def _consumer_stream(self) -> Any:
@@ -214,8 +227,12 @@ class CuPyReceiver(CudaReceiver):
     def hand_over(self, arrays: tuple[Any, Any], ready_event: Any) -> tuple[Any, Any]:
         with devices.use_device(self.device.index):
             images, targets = super().hand_over(arrays, ready_event)
-            images = cupy_import.from_dlpack(images.permute(0, 2, 3, 1))
-            return images, _map_arrays(self.torch.Tensor, targets, cupy_import.from_dlpack)
+            images = _map_arrays(self.array_type, images, self._channels_last)
+            result: tuple[Any, Any] = _map_arrays(self.array_type, (images, targets), cupy_import.from_dlpack)
+            return result
+
+    def _channels_last(self, tensor: Any) -> Any:
+        return tensor.permute(0, 2, 3, 1) if tensor.ndim == 4 else tensor
 
     def _consumer_stream(self) -> Any:
         stream = streams.current_stream()
@@ -244,6 +261,19 @@ def _map_arrays(array_type: type, value: Any, function: Callable[[Any], Any]) ->
     if isinstance(value, tuple):
         return value._make(entries) if hasattr(value, "_make") else tuple(entries)
     return entries
+
+
+def _jax_array(array: np.ndarray) -> Any:
+    """A JAX array of the same numbers; of 32 bits without `jax_enable_x64`, where JAX itself wraps larger integers."""
+    result = _jax().numpy.asarray(array)
+    if array.size and array.dtype.kind in "iu" and result.dtype != array.dtype:
+        limits, low, high = np.iinfo(result.dtype), int(array.min()), int(array.max())
+        if low < limits.min or high > limits.max:
+            raise ValueError(
+                f"integers must fit {result.dtype} for library 'jax' without jax_enable_x64, got "
+                f"{low if low < limits.min else high}: call jax.config.update('jax_enable_x64', True)"
+            )
+    return result
 
 
 def _jax() -> Any:

@@ -44,7 +44,8 @@ class Compose(TransformSequence):
     A draw depends on seed, step, sample id and position in the recipe only, not on batch size, device or rank.
 
     Args:
-        transforms: The transforms, in the order in which they run.
+        transforms: The transforms, in the order in which they run. A recipe among them counts as its transforms: its
+            seed has no effect, and its ``boxes`` and ``keypoints`` must be those of this recipe, or the defaults.
         seed: 0 to 2**63 - 1; default: random, and a copy in another process draws a new one. In a worker of torch's
             ``DataLoader``, torch's seed of the worker is mixed in unless a call has ``ids`` and ``step``. In other
             processes, copies with a given seed draw the same numbers, and warn (RuntimeWarning) in calls without both.
@@ -68,8 +69,9 @@ class Compose(TransformSequence):
     ) -> None:
         self.transforms: list[Transform] = transform_list(transforms)
         self._seed = new_seed(seed)
-        self.boxes: Boxes = boxes  # type: ignore[assignment]  # None becomes the default in `_assigned_value`
-        self.keypoints: Keypoints = keypoints  # type: ignore[assignment]
+        self.boxes: Boxes = Boxes() if boxes is None else boxes
+        self.keypoints: Keypoints = Keypoints() if keypoints is None else keypoints
+        self._check_inner_options()
         self._step = self._first_position = 0
         self._planned_list = None
 

@@ -92,7 +92,7 @@ def transform_sample(
         masks_per_object = () if "T" in groups[0].batch.axes.layout else results.get("masks", ())
         results |= transform_targets(parsed, moves, size, boxes, keypoints, masks_per_object)
     if mixes:
-        image = image_targets[0].value[0]
+        image = image_targets[0].value[0] if isinstance(image_targets[0].value, list) else image_targets[0].value
         labels = parsed.targets_of("labels")
         if not labels and image_targets[0].paths != ((),):  # images alone have no place for labels
             _check_labels_not_needed(mixes)

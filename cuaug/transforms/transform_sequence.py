@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import operator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from .._fusion.recipe import Recipe
@@ -13,7 +14,7 @@ from .fused_part import FusedPart
 from .keypoints import Keypoints
 from .sample_methods import CALL_METHODS
 from .transform import Transform
-from .transform_list import TransformContainer, is_changed, planned_lists
+from .transform_list import TransformContainer, inner_transforms, is_changed, planned_lists
 
 
 class TransformSequence(TransformContainer, has_description=False):
@@ -47,6 +48,16 @@ class TransformSequence(TransformContainer, has_description=False):
         """Whether a user's subclass defines `forward` or `__call__`, so that its transforms are not those of a call."""
         return not self._sample_methods.isdisjoint(CALL_METHODS)
 
+    def _check_inner_options(self) -> None:
+        """Checks that recipes in this recipe have its `boxes` and `keypoints`, or the defaults."""
+        for name, kind in (("boxes", Boxes), ("keypoints", Keypoints)):
+            for inner in map(operator.attrgetter(name), _inner_recipes(self.transforms)):
+                if inner not in (getattr(self, name), kind()):
+                    raise ValueError(
+                        f"{name} must be given to the outer recipe, as a recipe in it counts as its transforms, "
+                        f"got {name}={inner!r} in the inner recipe"
+                    )
+
     def flattened(self) -> Iterator[Transform]:
         if self.has_own_forward:
             yield self
@@ -77,6 +88,7 @@ class TransformSequence(TransformContainer, has_description=False):
             self._split()
 
     def _split(self) -> None:
+        self._check_inner_options()
         attributes = vars(self)  # not setattr, which is slow and refuses changes
         (_, planned_list), *inner_lists = planned_lists(self)
         attributes["_parts"] = parts.split(self.transforms, self._first_position, self.boxes, self.keypoints)
@@ -93,3 +105,12 @@ class TransformSequence(TransformContainer, has_description=False):
 
     def _planned_names(self) -> Collection[str]:
         return ("boxes", "keypoints") if vars(self).get("_planned_list") is not None else ()
+
+
+def _inner_recipes(transforms: Iterable[Any]) -> Iterator[TransformSequence]:
+    """The recipes among the transforms, and those inside of them, except in a user's subclasses that run themselves."""
+    for transform in transforms:
+        if isinstance(transform, TransformContainer) and not transform.calls_recipe:
+            if isinstance(transform, TransformSequence):
+                yield transform
+            yield from _inner_recipes(inner_transforms(transform))

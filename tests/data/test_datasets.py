@@ -5,6 +5,7 @@ import types
 import numpy as np
 import pytest
 from helpers.compare import assert_equal
+from helpers.loader import encoded
 
 from cuaug import transforms as T
 from cuaug.data import Collate, ImageFiles, Loader
@@ -155,6 +156,63 @@ def test_loader_targets_of_a_rank_without_samples_have_the_type_of_the_others(fi
         assert targets is None or len(targets) == len(images)
         types.append(type(targets))
     assert types[0] is types[1]
+
+
+WITHOUT_SAMPLES = {
+    "no transform": [],
+    "flip": [T.RandomHorizontalFlip()],
+    "padded crop": [T.RandomCrop(32, padding=4), T.RandomHorizontalFlip()],
+    "flip and crop": [T.RandomHorizontalFlip(), T.RandomCrop(16)],
+    "several crops": [T.FiveCrop(24)],
+    "function": [T.RandomResizedCrop(8), T.Lambda(lambda images: images - images.max())],
+    "mixed labels": [T.RandomResizedCrop(8), T.MixUp(num_classes=5)],
+    "mixed labels of padded crops": [T.RandomCrop(32, padding=4), T.CutMix(num_classes=5)],
+}
+
+
+def shapes_and_dtypes(value):
+    """Of the arrays of a batch, without the axis of the samples."""
+    if isinstance(value, tuple):
+        return [shapes_and_dtypes(entry) for entry in value]
+    return value if value is None else (tuple(value.shape[1:]), value.dtype)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("name", WITHOUT_SAMPLES)
+def test_loader_batch_without_samples_is_like_the_others(name, library):
+    pytest.importorskip(library)
+    files = [(encoded(np.full((40, 48, 3), 9 * i, np.uint8)), i) for i in range(5)]
+    ranks = [Loader(files, 2, WITHOUT_SAMPLES[name], shard=(i, 2), seed=0, library=library) for i in range(2)]
+    (_, partial), (full, empty) = ranks
+    assert (len(full.ids), len(partial.ids), len(empty.ids), len(empty.labels)) == (2, 1, 0, 0)
+    assert shapes_and_dtypes(tuple(empty)) == shapes_and_dtypes(tuple(partial)) == shapes_and_dtypes(tuple(full))
+    first_batch = iter(Loader(files[:1], 2, WITHOUT_SAMPLES[name], shard=(1, 2), seed=0, library=library))
+    images = next(first_batch).images
+    assert all(len(array) == 0 for array in (images if isinstance(images, tuple) else [images]))
+
+
+def test_collate_batch_of_bad_images_is_like_the_others():
+    pytest.importorskip("torch")
+    data = encoded(np.zeros((40, 48, 3), np.uint8))
+    for bad_first in (False, True):
+        collate = Collate([T.RandomCrop(32, padding=4), T.MixUp(num_classes=5)], seed=0, on_error="skip")
+        collate.set_epoch(0)
+        batches = [collate([(b"bad" if is_bad else data, 3, 0)]) for is_bad in (bad_first, not bad_first)]
+        assert sorted(len(batch.images) for batch in batches) == [0, 1]
+        assert shapes_and_dtypes(tuple(batches[0])) == shapes_and_dtypes(tuple(batches[1]))
+
+
+NEED_OR_REFUSE_BOXES = {
+    "boxes are needed": [T.RandomIoUCrop(), T.Resize((8, 8))],
+    "boxes are refused": [T.ElasticTransform(), T.Resize((8, 8))],
+}
+
+
+@pytest.mark.parametrize("name", NEED_OR_REFUSE_BOXES)
+def test_loader_first_batch_without_samples_may_have_dicts(name):
+    source = ImageFiles([encoded(np.zeros((40, 48, 3), np.uint8))], targets=[{}])
+    ((images, targets),) = Loader(source, 1, NEED_OR_REFUSE_BOXES[name], seed=0, shard=(1, 2), library="numpy")
+    assert (images.shape, targets) == ((0, 8, 8, 3), [])
 
 
 def test_image_files_takes_one_index(files):

@@ -209,10 +209,23 @@ def test_loader_jax_gives_the_arrays_of_numpy(files):
     ((_, labels),) = Loader(files, 23, recipe, library="jax")
     assert isinstance(labels, jax.Array)
     assert labels.tolist() == [label for _, label in files]
+    large = [(data, 5_000_000_000) for data, _ in files[:1]]
+    with pytest.raises(ValueError, match=r"integers must fit int32 .* without jax_enable_x64, got 5000000000: call"):
+        list(Loader(large, 1, recipe, library="jax"))
     with pytest.raises(
         ValueError, match=r"^cuaug.data.Loader: device must be 'cpu', .*: library='jax' uses JAX's default"
     ):
         Loader(files, 8, device=jax.devices()[0])
+
+
+def test_loader_takes_a_list_of_one_recipe_as_that_recipe(files):
+    recipe = T.Compose([T.RandomCrop(16)], seed=5, boxes=T.Boxes("XYWH"))
+    source = ImageFiles([data for data, _ in files[:4]], targets=[{"boxes": [[2, 3, 20, 10]]}] * 4)
+    listed, single = (Loader(source, 4, transform, library="numpy") for transform in ([recipe], recipe))
+    assert listed.seed == single.seed == 5
+    for batch, expected in zip(listed, single, strict=True):
+        assert_equal(batch.images, expected.images)
+        assert [t["boxes"].tolist() for t in batch.targets] == [t["boxes"].tolist() for t in expected.targets]
 
 
 def test_loader_returns_mixed_labels(files):

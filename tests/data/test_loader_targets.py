@@ -23,6 +23,7 @@ DETECTION = {
     "rotation of the whole image": [T.RandomRotation(30), T.Resize((40, 48))],
     "crop alone": [T.RandomResizedCrop((24, 40))],
     "random crop alone": [T.RandomCrop(48)],
+    "crop and function": [T.RandomCrop(48), T.Lambda(lambda image: image), T.RandomRotation(30)],
 }
 FORMATS = {
     "XYXY": T.Boxes(),

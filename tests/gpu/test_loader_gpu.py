@@ -100,6 +100,17 @@ def test_loader_gpu_cupy_batches(files, on_side_stream):
                 assert labels.get().tolist() == expected_labels.tolist()
 
 
+def test_loader_gpu_cupy_several_crops(files):
+    cupy = pytest.importorskip("cupy")
+    recipe = [T.Resize((32, 32)), T.FiveCrop(24)]
+    expected = next(iter(Loader(files, 40, recipe, device="cuda", library="torch"))).images
+    ((images, _),) = Loader(files, 40, recipe, device="cuda", library="cupy")
+    assert type(images) is tuple
+    for crops, expected_crops in zip(images, expected, strict=True):
+        assert type(crops) is cupy.ndarray
+        assert_equal(torch.from_numpy(crops.get()).permute(0, 3, 1, 2), expected_crops.cpu())
+
+
 def test_loader_gpu_epoch_may_be_abandoned(files):
     recipe = T.Compose(RECIPES["crop and flip"], seed=2)
     loader = Loader(files * 5, 20, recipe, device="cuda", decoder="hybrid")

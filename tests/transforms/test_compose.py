@@ -117,6 +117,46 @@ def test_cutmix_second_argument_is_labels(backend):
     assert to_numpy(shares).shape == (3, 3)
 
 
+@every_backend
+@pytest.mark.parametrize("mix", [T.MixUp, T.CutMix])
+def test_mixup_and_cutmix_take_labels_of_no_samples(backend, mix):
+    batch, labels = images(backend, shape=(0, 8, 8, 3)), put(np.zeros(0, np.int32), backend)
+    result, shares = T.Compose([mix(num_classes=3)])(batch, labels=labels)
+    assert (to_numpy(result).shape, to_numpy(shares).shape) == (to_numpy(batch).shape, (0, 3))
+
+
+NESTED = {
+    "a recipe": lambda recipe: T.Compose([T.Identity(), recipe]),
+    "a choice": lambda recipe: T.Compose([T.RandomApply([recipe], p=1.0)]),
+    "two levels": lambda recipe: T.Compose([T.Compose([recipe])]),
+    "another format": lambda recipe: T.Compose([recipe], boxes=T.Boxes("CXCYWH")),
+    "a choice alone": lambda recipe: T.RandomApply([recipe], p=1.0)(noise(SHAPE)),
+    "a changed list": lambda recipe: appended(T.Compose([]), recipe)(noise(SHAPE)),
+}
+
+
+def appended(recipe, transform):
+    recipe.transforms.append(transform)
+    return recipe
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_compose_refuses_boxes_of_an_inner_recipe(name):
+    with pytest.raises(ValueError, match=r"boxes must be given to the outer recipe, .* got boxes=Boxes\(format='XYWH'"):
+        NESTED[name](T.Compose([T.RandomHorizontalFlip()], boxes=T.Boxes("XYWH")))
+
+
+def test_compose_takes_an_inner_recipe_with_its_own_options():
+    options = {"boxes": T.Boxes("XYWH"), "keypoints": T.Keypoints([(0, 1)])}
+    flip = T.Compose([T.RandomHorizontalFlip(1.0)], seed=5, **options)
+    outer = T.Compose([flip, T.Compose([])], seed=3, **options)
+    boxes = np.full((5, 2, 4), 4, np.float32)
+    assert outer.seed == 3
+    np.testing.assert_array_equal(outer(noise(SHAPE), boxes=boxes)[1], flip(noise(SHAPE), boxes=boxes)[1])
+    with pytest.raises(ValueError, match=r"^cuaug.transforms.Compose: keypoints must be given to the outer recipe"):
+        T.Compose([flip], boxes=T.Boxes("XYWH"))
+
+
 def test_compose_repr_reads_as_written():
     assert repr(T.Compose([], seed=4)) == "Compose([], seed=4)"
     nested = T.Compose([T.RandomHorizontalFlip(), T.Compose([T.RandomInvert(0.25)], 1)], 2, boxes=T.Boxes("XYWH"))

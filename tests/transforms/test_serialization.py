@@ -50,8 +50,8 @@ def test_from_dict_restores_class_and_draws(original):
     assert type(restored) is type(original)
     assert restored.to_dict() == described
     assert repr(restored).replace("[", "(").replace("]", ")") == repr(original).replace("[", "(").replace("]", ")")
-    results = [T.Compose([transform], seed=5)(noise(SHAPE), step=2) for transform in (original, restored)]
-    assert_equal(*results)
+    recipes = [t if isinstance(t, T.Compose) else T.Compose([t], seed=5) for t in (original, restored)]
+    assert_equal(*(recipe(noise(SHAPE), step=2) for recipe in recipes))
 
 
 def test_from_dict_rejects_unknown_names():
