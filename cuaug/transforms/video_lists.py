@@ -11,12 +11,13 @@ from .sample_target import Path, UnstackedBatch, path_text
 
 def check_no_list_of_videos(value: Any, path: Path) -> None:
     """Raises ValueError for a list of videos. A list of one `Video` is one sample."""
+    # Images of Pillow have no `ndim`.
+    if not isinstance(value, (list, tuple)) or not value or getattr(value[0], "ndim", 0) != 4:
+        return
     is_unstacked = isinstance(value, UnstackedBatch)  # of a batch [N, T, C, H, W], of any type
     if not is_plain_sequence(value) or len(value) < (1 if is_unstacked else 2):
         return
-    # Images of Pillow have no `ndim`.
-    are_videos = (getattr(v, "ndim", 0) == 4 and is_image_array(v) and (is_unstacked or is_video(v)) for v in value)
-    if all(are_videos):
+    if all(getattr(v, "ndim", 0) == 4 and is_image_array(v) and (is_unstacked or is_video(v)) for v in value):
         raise ValueError(list_of_videos_text(value, path))
 
 
