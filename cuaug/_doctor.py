@@ -176,7 +176,7 @@ def _check_cache() -> Iterator[Finding]:
         yield Finding("FAIL", "cache", f"{existing} is not a folder", _CHOOSE_CACHE)
     elif not os.access(existing, os.W_OK | os.X_OK):
         yield Finding("FAIL", "cache", f"{existing} is not writable: every process compiles the kernels", _CHOOSE_CACHE)
-    elif existing == folder and folder.stat().st_mode & stat.S_IWOTH and not folder.stat().st_mode & stat.S_ISVTX:
+    elif existing == folder and folder.stat().st_mode & stat.S_IWOTH:
         yield Finding("FAIL", "cache", f"every user may write code to {folder}", f"chmod 700 {folder}")
     elif existing == folder and folder.stat().st_uid not in (os.getuid(), 0):
         yield Finding(

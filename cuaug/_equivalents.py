@@ -206,7 +206,7 @@ ALBUMENTATIONS: Mapping[str, Row] = {
     "ElasticTransform": Equivalent(
         "alpha, sigma, interpolation=1, *, fill=0, p=0.5",
         "ElasticTransform(0.75 * alpha, sigma, interpolation=cv2_interpolation(interpolation), fill=fill)",
-        f"{_SIMILAR}: Albumentations divides the noise by its largest value",
+        f"{_SIMILAR}: Albumentations divides the noise by its largest value; sigma must be below 15.875",
     ),
     "Equalize": Equivalent("mode='cv', by_channels=True, *, p=0.5", "RandomEqualize(p)",
         f"{_SIMILAR}: results are those of PIL"),

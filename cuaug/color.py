@@ -240,7 +240,7 @@ def posterize(images: Array, bits: PerSample, *, layout: Layout | None = None, o
     Of int16 this keeps the sign and the next `bits` bits. Floats are clamped to 0..1 - 1 / 2 ** bits.
 
     Args:
-        bits: A whole number of 0 to 16, or one per sample. [N]
+        bits: A whole number from 0 to 16, or one per sample. [N]
 
     All other arguments, the result and the errors are those of :func:`adjust_brightness`.
 

@@ -102,7 +102,7 @@ class TorchLibrary:
             return int(array.data_ptr())
         except RuntimeError:
             raise TypeError(
-                "cuaug runs outside of torch.vmap, whose tensors have no memory: call it on the batch"
+                "cuaug runs outside of torch.vmap and the like, whose tensors have no memory: call it on the batch"
             ) from None
 
     def to_user_array(self, array: Any) -> Any:

@@ -79,7 +79,7 @@ class NumPyReceiver:
         return _map_arrays(
             self.array_type,
             (images, [] if isinstance(targets, list) else targets),
-            lambda array: self.concatenate([array[:0]]),
+            lambda array: self.concatenate([array[:0]]) if array.ndim else array,
         )
 
     def device_context(self) -> contextlib.AbstractContextManager[Any]:

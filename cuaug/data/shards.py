@@ -60,17 +60,18 @@ def _read_shard(shard: str, extensions: tuple[str, ...]) -> list[_ShardSample]:
             folder, slash, name = member.name.rpartition("/")
             stem, _, extension = name.partition(".")
             stem = folder + slash + stem
+            is_image, is_label = name.lower().endswith(extensions), extension.lower() == "cls"
             file = files.get(member.linkname) if member.islnk() else member
-            if file is None:
-                raise ValueError(f"{member.name} is a link to {member.linkname}, which is no member before it")
-            files[member.name] = file
-            if not file.isfile() or name.startswith("._"):  # metadata that macOS adds
+            if file is None and (is_image or is_label):
+                raise ValueError(f"{member.name} is a link to {member.linkname}, which is not an earlier member")
+            if file is None or not file.isfile() or name.startswith("._"):  # metadata that macOS adds
                 continue
+            files[member.name] = file
             if not samples or samples[-1].stem != stem:
                 samples.append(_ShardSample(stem))
-            if name.lower().endswith(extensions):
+            if is_image:
                 samples[-1].images.append((shard, file.offset_data, file.size))
-            elif extension.lower() == "cls" and (content := tar.extractfile(file)) is not None:
+            elif is_label and (content := tar.extractfile(file)) is not None:
                 if samples[-1].label is not None:
                     raise ValueError(f"{member.name} is a second label of one image")
                 samples[-1].label = _shard_label(member.name, content.read())
@@ -85,7 +86,7 @@ def _shard_label(name: str, content: bytes) -> int:
 
 
 def _labels_without_images(samples: list[_ShardSample]) -> dict[str, int]:
-    """By stem: the labels that other members separate from their images."""
+    """By stem: the labels that are not next to their images, as other members lie between them."""
     label_of: dict[str, int] = {}
     for sample in samples:
         if sample.label is not None and not sample.images:

@@ -134,7 +134,8 @@ def decode_jpeg(
         max_side: Limit on the longer side of the image, in pixels.
         max_scans: Limit on the scans of a progressive file.
         max_scan_pixels: Limit on its scans times its pixels, because a scan takes time in proportion to the image.
-        max_memory: Limit on the coefficients of a file of several scans, in bytes: 2 for each. Others keep none.
+        max_memory: Limit on the memory for the coefficients of a file of several scans, in bytes; a coefficient takes
+            2. The coefficients of a file of one scan are not kept.
         max_bytes: Limit on the encoded data, in bytes.
 
     Returns:

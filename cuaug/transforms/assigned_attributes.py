@@ -23,18 +23,21 @@ def note(transform: Any, name: str) -> None:
 def read(transform: Any) -> None:
     """Called before a plan reads the attributes: the assigned ones become what the constructor makes of their values.
 
-    Not those of a user's class, whose constructor may have other rules. Errors begin with the transform's title.
+    Attributes of a user's class stay as they are: its constructor may have other rules. Errors begin with the
+    transform's title.
     """
     attributes, cls = vars(transform), torch_module.plain_class(type(transform))
+    was_planned = "_is_planned" in attributes
     attributes["_is_planned"] = True
-    names = attributes.pop("_assigned", set()) - {"transforms"}  # which `_assigned_value` checks
+    names = attributes.get("_assigned", set()) & {*transform._planned_names()} - {"transforms"}  # checked elsewhere
     if not names or registry.registered_class(cls.__name__) is not cls or not attributes.get("transforms", True):
         return
-    arguments = transform._init_arguments()
     try:
-        checked = vars(cls(**arguments))
+        checked = vars(cls(**transform._init_arguments()))
     except (TypeError, ValueError) as error:
-        attributes["_assigned"] = names  # the next call raises, too
+        if not was_planned:
+            del attributes["_is_planned"]  # so that the user may assign a right value
         error.args = (str(error).removeprefix("cuaug.transforms."),)
         raise
-    attributes.update({name: checked[name] for name in arguments.keys() & names})
+    attributes.update({name: checked[name] for name in names if name in checked})
+    del attributes["_assigned"]

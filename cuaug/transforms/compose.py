@@ -22,10 +22,11 @@ from .fused_part import FusedPart
 from .keypoints import Keypoints
 from .params import Params, apply_inverse, apply_params, describe_one_array, like_typed, params_from_dict
 from .plan_report import plan_report
+from .positional_targets import targets_by_position
 from .process_seed import call_seed, new_seed
 from .sample_check import CheckReport, check_sample
 from .sample_methods import forward_arguments
-from .sample_structure import call_sample, keep_none_targets, parse_sample
+from .sample_structure import call_sample, parse_sample
 from .transform import Transform, typed_as
 from .transform_list import is_changed, transform_list, transforms_after
 from .transform_sequence import TransformSequence
@@ -104,7 +105,7 @@ class Compose(TransformSequence):
         return table(f"{type(self).__name__}, seed {self.seed}", ("", "transform"), rows)
 
     @typed_as(Transform.__call__)
-    @keep_none_targets
+    @targets_by_position
     @prefix_errors
     def __call__(
         self,

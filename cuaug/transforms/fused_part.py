@@ -14,7 +14,7 @@ from .boxes import Boxes
 from .keypoints import Keypoints
 from .params import Params
 from .plan_cache import PlanCache
-from .sample import needs_matrices, transform_sample
+from .sample import check_labels_not_needed, needs_matrices, transform_sample
 from .sample_kinds import is_plain_array
 from .sample_structure import ParsedSample, parse_sample
 from .sample_target import UnstackedBatch, image_layout
@@ -73,7 +73,9 @@ class FusedPart:
         if images is not None:
             batch = describe_images(images.value, images.layout or image_layout(images.original, layout))
             plan, batch = self.plans.plan_group([batch])
-            if not plan.mixes or images.paths == ((),):  # labels may be beside images that are in a container
+            if not (plan.mixes and parsed.targets_of("labels")):
+                if images.paths != ((),):  # the images are in a container, which has a place for labels
+                    check_labels_not_needed(plan.mixes)
                 return {"images": [self._draw_and_apply(plan, batch, ids, key)]}, plan.result_size
         return self.transform(parsed, key, ids, layout)
 

@@ -29,10 +29,10 @@ class Keypoints:
 
     Coordinates are (x, y) in pixels, with the centre of the first pixel at 0, as in OpenCV, Albumentations
     and torchvision's ``KeyPoints``. They are moved, never clipped: a clipped landmark would be at a wrong place.
-    A third column is COCO's visibility (0 not labelled, 1 hidden, 2 visible): a point that leaves the canvas, also one
-    of the canvases within a recipe, or that a perspective moves beyond the horizon (w = 0), gets visibility 0, and a
-    point of visibility 0 gets (0, 0), as in COCO. Without that column a point outside the canvas keeps its coordinates;
-    beyond the horizon it becomes NaN (integers: 0).
+    A third column is COCO's visibility (0 not labelled, 1 hidden, 2 visible): a point that leaves the result's canvas,
+    or that of an earlier step of the recipe (a crop, for example), or that a perspective moves beyond the horizon
+    (w = 0), gets visibility 0, and a point of visibility 0 gets (0, 0), as in COCO. Without that column a point outside
+    the canvas keeps its coordinates; beyond the horizon it becomes NaN (integers: 0).
 
     Args:
         flip_pairs: Pairs (left, right) of keypoint numbers to swap in mirrored samples, so that a left eye stays the

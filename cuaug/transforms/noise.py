@@ -134,7 +134,7 @@ class ElasticTransform(Transform):
         key = _random_key(recipe)
         # In pixels: torchvision adds alpha / W to coordinates that span 2 over W pixels.
         x, y = (alpha / 2 for alpha in self.alpha)
-        amplitude = [recipe.constant("reach_x", x, otherwise=0.0), recipe.constant("reach_y", y, otherwise=0.0)]
+        amplitude = [recipe.constant("amplitude_x", x, otherwise=0.0), recipe.constant("amplitude_y", y, otherwise=0.0)]
         options: dict[str, Any] = {"interpolation": self.interpolation, "fill": self.fill}
         x_sigma, y_sigma = self.sigma
         # A kernel of one pixel has the weight 1 with every sigma greater than 0.

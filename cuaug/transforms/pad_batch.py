@@ -103,7 +103,8 @@ class PadPart:
             images = parsed.targets_of("images")[0]
             descriptions = single_images(images, layout, parsed.is_single)[1] if parsed.samples else []
             sizes = [image.size for image in descriptions]
-            part = self._part(self._batch_size(sizes))
+            batch_size = self._batch_size(sizes)
+            part = self._part(batch_size)
             results, size = part.transform(parsed, get_key(ids, step), ids, layout)
         except (TypeError, ValueError) as error:
             prefix_message(error, self.title)
@@ -111,7 +112,7 @@ class PadPart:
         mask = _mask_target(parsed, is_call=bool(names))
         if mask is not None:
             parsed = parsed.with_targets((*parsed.targets, mask))
-            results["pixel_mask"] = [_pixel_masks(mask, results["images"][0], sizes, size)]
+            results["pixel_mask"] = [_pixel_masks(mask, results["images"][0], sizes, batch_size)]
         if isinstance(images.original, UnstackedBatch):
             layout = _batch_layout(descriptions[0], layout)
         return parsed.rebuild(results, size), layout

@@ -174,8 +174,13 @@ def call_parts(
 def _makes_containers(part: Part) -> bool:
     """Whether the part may make `Crops` or an `UnstackedBatch`."""
     if isinstance(part, Transform):
-        return part.makes_crops or part.calls_recipe
+        return part.makes_crops or _may_unstack(part)
     return isinstance(part, (ChoicePart, SizePart))
+
+
+def _may_unstack(transform: Transform) -> bool:
+    """Whether this is a user's subclass of a transform that may make a list of a batch."""
+    return transform.calls_recipe and issubclass(transform._recipe_base, (SizeTransform, Choice))
 
 
 def _call_inner_parts(
@@ -210,7 +215,7 @@ def _call_inner_parts(
             sample = part(sample, ids, step, layout, get_key)
         else:
             result = _call_transform(part, sample, names, layout)
-            result = mark_unstacked(result, sample) if part.calls_recipe else result
+            result = mark_unstacked(result, sample) if _may_unstack(part) else result
             sample = mark_crops(result, sample) if part.makes_crops else result
             layout = None if part.sets_layout else layout
     return chain.rebuild() if chain else sample, layout

@@ -95,7 +95,7 @@ def transform_sample(
         image = image_targets[0].value[0] if isinstance(image_targets[0].value, list) else image_targets[0].value
         labels = parsed.targets_of("labels")
         if not labels and image_targets[0].paths != ((),):  # images alone have no place for labels
-            _check_labels_not_needed(mixes)
+            check_labels_not_needed(mixes)
         for target in labels:
             _check_samples_with_labels(target, image_targets[0], params.samples)
         results["labels"] = [_mix_labels(target.value, params, mixes, image) for target in labels]
@@ -192,7 +192,7 @@ def _check_samples_with_labels(labels: Target, images: Target, count: int) -> No
         _check.per_sample("labels", len({label_path[: len(path) + 1] for label_path in labels.paths}), count)
 
 
-def _check_labels_not_needed(mixes: Sequence[Mix]) -> None:
+def check_labels_not_needed(mixes: Sequence[Mix]) -> None:
     """Raises ValueError if a transform that mixes samples has a number of classes, but the sample has no labels."""
     for op in mixes:
         if op.classes is not None:

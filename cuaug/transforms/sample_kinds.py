@@ -113,8 +113,8 @@ def is_class_number(value: Any, shape: tuple[int, ...]) -> bool:
 def are_labels_after_tv_tensor(value: Any, is_kind_given: bool) -> bool:
     """Whether a positional argument after a tv_tensor is labels, though its place is that of boxes or keypoints.
 
-    An array of one axis is neither. One of floats may be a single box or keypoint whose axis is missing, unless a
-    tv_tensor of that kind is given (`is_kind_given`).
+    Boxes and keypoints have at least two axes. An array of floats with one axis may be a single box or keypoint whose
+    axis is missing, unless a tv_tensor of that kind is given (`is_kind_given`).
     """
     shape = tuple(getattr(value, "shape", ()))
     if tv_kind(value) is not None or not is_array(value) or len(shape) != 1:

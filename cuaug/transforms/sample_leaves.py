@@ -97,7 +97,7 @@ def _structure(node: Any) -> Any:
             return node_type, entry_types
         entries = tuple(map(_structure, node))
         are_equal = bool(entries) and all(entry == entries[0] for entry in entries)
-        return (node_type, len(entries), entries[0]) if are_equal else (node_type, entries)  # short: it is kept
+        return (node_type, len(entries), entries[0]) if are_equal else (node_type, entries)  # short: a key
     if isinstance(node, Mapping):  # it may make its values when they are read
         raise _NoStructureError
     return node_type

@@ -256,7 +256,7 @@ def _gather_target(group: Sequence[Leaf]) -> list[Leaf]:
             found = [f"{forms[i]} at {path_text(list_path(group[i], group))}" for i in (0, differing)]
             raise ValueError(
                 f"masks must be lists of one length in all samples, got {found[0]} and {found[1]}: stack the masks of "
-                "each sample, [B, H, W]"
+                "each sample, [B, H, W]; Boxes(compact=True) removes the masks of invalid boxes"
             )
         masks_by_sample = [split_masks(leaf) for leaf in group]
         return _chain([_gather_target(masks) for masks in zip(*masks_by_sample, strict=True)])

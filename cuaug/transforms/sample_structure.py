@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import _check
 from .._arrays import convert
-from .._arrays.tv_tensors import is_video, tv_kind, without_type
+from .._arrays.tv_tensors import is_video, without_type
 from .._detection.box_formats import stated_format
 from .sample_form import SampleForm, sample_form
 from .sample_kinds import (
     KINDS,
     KINDS_IN_LISTS,
     VALUE_KINDS,
-    are_labels_after_tv_tensor,
     has_axes_of_labels,
     is_array,
     is_scalar_or_text,
@@ -126,18 +125,9 @@ class ParsedSample:
 def named_sample(
     images: Any, masks: Any, boxes: Any, keypoints: Any, labels: Any, layout: str | None
 ) -> dict[str, Any]:
-    """The sample of a call whose targets are arguments. Labels may be in the place of the masks.
-
-    After a tv_tensor they may be in the place of the boxes or the keypoints.
-    """
+    """The sample of a call whose targets are arguments. Labels may be in the place of the masks."""
     if labels is None and has_axes_of_labels(masks, images, layout):
         masks, labels = None, masks
-    kinds = [tv_kind(masks)]
-    for name, value in (("boxes", boxes), ("keypoints", keypoints)):  # as in transforms(image, boxes, labels)
-        if labels is None and any(kinds) and are_labels_after_tv_tensor(value, name in kinds):
-            labels = value
-            boxes, keypoints = (None, keypoints) if name == "boxes" else (boxes, None)
-        kinds.append(tv_kind(value))
     # A data set calls `transforms(image, target)`: messages name the dict in the place of the masks so.
     masks_name = "target" if _is_detection_target(masks) else "masks"
     targets = {"images": images, masks_name: masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
@@ -146,32 +136,14 @@ def named_sample(
         if isinstance(targets.get(name), (str, bytes, bool, int, float)):
             raise TypeError(f"{name} must be an array, or a list of arrays, got {type(targets[name]).__name__}")
     if isinstance(masks, (list, tuple)) and masks and all(map(is_scalar_or_text, masks)):
+        hint = "leave out masks" if masks[0] is None else "labels are given as labels=..."
         kind = type(masks[0]).__name__
-        raise TypeError(
-            f"masks must be an array, or a list of arrays, got a list of {kind}; labels are given as labels=..."
-        )
+        raise TypeError(f"masks must be an array, or a list of arrays, got a list of {kind}; {hint}")
     if isinstance(masks, (list, tuple)) and isinstance(listed_numbers(masks, "boxes"), ListedNumbers) and masks:
         raise TypeError(
             "masks must be an array, or a list of arrays, got lists of numbers; boxes are given as boxes=..."
         )
     return targets
-
-
-def keep_none_targets(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorates `Compose.__call__`: ``image, target = transforms(image, None)`` returns None in its place.
-
-    Only if all targets are None, and at least one by position.
-    """
-
-    @functools.wraps(call)
-    def call_with_none(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if len(args) < 2 or any(target is not None for target in args[1:]) or "forward" in self._sample_methods:
-            return call(self, *args, **kwargs)
-        if any(kwargs.get(name) is not None for name in ("masks", "boxes", "keypoints", "labels")):
-            return call(self, *args, **kwargs)
-        return call(self, args[0], **kwargs), *args[1:]
-
-    return call_with_none
 
 
 def call_sample(

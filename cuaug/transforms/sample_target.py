@@ -39,9 +39,10 @@ class Crops(tuple[Any, ...]):
 
 
 def image_layout(value: Any, layout: str | None) -> str | None:
-    """A call's `layout` as it applies to the value: without N for the images of an `UnstackedBatch`, or crops of them.
+    """A call's `layout` as it applies to the value.
 
-    None for images of Pillow, which are [H, W] or [H, W, C] whatever the layout of arrays.
+    Without N for the images of an `UnstackedBatch`, for crops of them, and for images gathered from dicts. None for
+    images of Pillow, which are [H, W] or [H, W, C] whatever the layout of arrays.
     """
     if layout is None or layout not in _check.LAYOUTS:
         return layout

@@ -54,7 +54,7 @@ class TransformSequence(TransformContainer, has_description=False):
             for inner in map(operator.attrgetter(name), _inner_recipes(self.transforms)):
                 if inner not in (getattr(self, name), kind()):
                     raise ValueError(
-                        f"{name} must be given to the outer recipe, as a recipe in it counts as its transforms, "
+                        f"{name} must be given to the outer recipe, Compose(..., {name}=...), which runs it, "
                         f"got {name}={inner!r} in the inner recipe"
                     )
 

@@ -92,7 +92,7 @@ INVALID_SHARDS = {
     r"0\.cls: labels must be integers of 64 bits, got 99": [("0.jpg", b""), ("0.cls", b"9" * 20)],
     r"0\.CLS is a second label of one image": [("0.jpg", b""), ("0.cls", b"1"), ("0.CLS", b"2")],
     "0 has two labels that are not beside an image": [("0.cls", b"1"), ("1.jpg", b""), ("0.cls", b"2")],
-    r"0\.jpg is a link to 1\.jpg, which is no member": [("0.jpg", "1.jpg"), ("1.jpg", b"")],
+    r"0\.jpg is a link to 1\.jpg, which is not an earlier member": [("0.jpg", "1.jpg"), ("1.jpg", b"")],
 }
 
 

@@ -188,7 +188,7 @@ def test_info_and_doctor_of_a_user_without_home_folder(monkeypatch):
     assert _info.info()["kernel_cache"] == "~/kernels"
 
 
-@pytest.mark.parametrize("trouble", ["a file in its place", "anyone may write", "not writable"])
+@pytest.mark.parametrize("trouble", ["a file in its place", "anyone may write", "anyone may add files", "not writable"])
 def test_doctor_on_the_kernel_cache(monkeypatch, tmp_path, trouble):
     folder = tmp_path / "cache"
     monkeypatch.setenv("CUPY_CACHE_DIR", str(folder))
@@ -196,14 +196,14 @@ def test_doctor_on_the_kernel_cache(monkeypatch, tmp_path, trouble):
     assert (fine.state, fine.repair) == ("ok", "")
     if trouble == "a file in its place":
         folder.write_text("")
-    elif trouble == "anyone may write":
+    elif trouble.startswith("anyone"):
         folder.mkdir()
-        folder.chmod(0o777)
+        folder.chmod(0o777 if trouble == "anyone may write" else 0o1777)  # 1: only the owner may delete a file
     else:
         monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write anywhere
     (finding,) = _doctor._check_cache()
     assert finding.state == "FAIL"
-    assert finding.repair == (f"chmod 700 {folder}" if trouble == "anyone may write" else _doctor._CHOOSE_CACHE)
+    assert finding.repair == (f"chmod 700 {folder}" if trouble.startswith("anyone") else _doctor._CHOOSE_CACHE)
 
 
 def test_doctor_exits_with_1_on_failure(tmp_path):

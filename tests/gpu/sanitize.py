@@ -83,10 +83,13 @@ def run_sanitizer(sanitizer, tool, *arguments, timeout):
         command += ["--report-api-errors", "no"]  # libraries query the driver about host pointers and expect an error
     environment = os.environ | ENVIRONMENT
     program = [sys.executable, __file__, *arguments]
-    process = subprocess.run(
-        [*command, *program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        timeout=timeout, check=False,
-    )  # fmt: skip
+    try:
+        process = subprocess.run(
+            [*command, *program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=timeout, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as expired:
+        return None, None, f"{(expired.stdout or b'').decode(errors='replace')}\nended after {timeout} s"
     counts = [int(count) for count in SUMMARY.findall(process.stdout)]
     return max(counts, default=None), process.returncode, process.stdout
 

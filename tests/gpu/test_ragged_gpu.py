@@ -110,7 +110,7 @@ def test_compose_gpu_ragged_longer_than_grid_axis():
 
 
 def test_compose_gpu_list_of_two_libraries_moves_boxes():
-    """One image in NumPy and one on a GPU: the boxes of each sample are those of a call with the sample alone."""
+    """One image in NumPy and two on a GPU: the boxes of each sample are those of a call with the sample alone."""
     aug = T.Compose([T.RandomAffine(20), T.CenterCrop(24)], seed=2)
     boxes = np.array([[5.0, 6, 30, 28]])
     samples = [{"image": photo, "boxes": boxes} for photo in (photos(1)[0].permute(1, 2, 0).cpu().numpy(), *photos(2))]

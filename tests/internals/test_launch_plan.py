@@ -171,7 +171,8 @@ def test_launch_plan_of_masks_equals_passes(recipe, layout, gpu):
     for dtype, stack in itertools.product((torch.uint8, torch.int64), (1, 7)):
         shape = (5, stack, 64, 80) if layout == "NCHW" else (5, 64, 80, stack)
         masks = describe_images(torch.empty(shape, dtype=dtype), layout)
-        for first_row in (0, 2):  # of one alignment: UniformNoise runs on an image in the table's memory
+        # Addresses equal modulo 16 bytes: for UniformNoise the table is also the input image, whose alignment counts.
+        for first_row in (0, 2):
             pointer = rows.data_ptr() + 8 * plan.column_count * first_row
             table = StridedArray(pointer, plan.column_count, 0, 1, 1, rows)
             passes = record_call(gpu, lambda: execute.apply_to_masks(plan, masks, table))  # noqa: B023
@@ -276,5 +277,5 @@ def test_recipe_is_random_if_an_entry_of_a_list_is_drawn():
     recipe.constant("index", 0.0)
     assert not recipe.is_random
     signed, otherwise, plus, entries = 0.0, 0.0, 0.0, (5.0, 6.0)
-    recipe.draw("ListValue", ["x"], ANY_MAGNITUDE, signed, otherwise, plus, len(entries), *entries)  # any: drawn
+    recipe.draw("ListValue", ["x"], ANY_MAGNITUDE, signed, otherwise, plus, len(entries), *entries)  # an index is drawn
     assert recipe.is_random

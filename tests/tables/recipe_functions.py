@@ -77,7 +77,7 @@ def elastic(t, images, p, options):
         key = [sum(int(p[f"{name}_{i}"][n]) << 24 * i for i in range(k)) for name, k in KEY_PARTS]
         noise = uniform_field(*key, int(p["position"][n]), size)
         field = gaussian_blur(noise, window, t.sigma, max_value=1) if any(t.sigma) else noise
-        fields.append(field * [p["reach_x"][n], p["reach_y"][n]] / halves)
+        fields.append(field * [p["amplitude_x"][n], p["amplitude_y"][n]] / halves)
     return cuaug.elastic(images, np.reshape(fields, (-1, *size, 2)), t.interpolation, t.fill, **options)
 
 

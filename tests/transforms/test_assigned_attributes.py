@@ -330,3 +330,23 @@ def test_transform_attribute_named_transforms_is_not_read(make):
     for recipe in (transform, T.Compose([transform]), T.Compose([T.RandomApply([transform], p=1.0)])):
         assert_equal(recipe(images), 255 - images)
         assert transform.transforms == transforms
+
+
+@pytest.mark.parametrize("make", [lambda: T.RandomHorizontalFlip(), lambda: T.RandomApply([T.RandomInvert()])])
+def test_attribute_with_a_refused_value_may_be_assigned_again(make):
+    transform, image = make(), noise((1, 9, 8, 3))
+    transform.p = 2.0
+    for _ in range(2):
+        with pytest.raises(ValueError, match="p must be"):
+            transform(image)
+    transform.p = 1.0
+    assert transform(image).shape == image.shape
+    with pytest.raises(AttributeError, match="p must not change"):
+        transform.p = 0.5
+
+
+def test_ranges_of_a_pixel_op_become_what_the_constructor_makes_of_them():
+    op = T.PixelOp("FadeByRange", "px*k", k=1.0)
+    op.ranges = {"k": [0.5, 0.5]}
+    assert_equal(op(np.full((1, 2, 2, 1), 100, np.uint8)), np.full((1, 2, 2, 1), 50, np.uint8))
+    assert op.ranges == {"k": (0.5, 0.5)}

@@ -62,4 +62,7 @@ def test_compose_compact_leaves_masks_that_are_not_one_per_box(masks):
 
 def test_compose_show_leaves_removed_masks_out():
     pytest.importorskip("matplotlib")
-    assert len(compact(FLIP).show(sample()).axes) == 2
+    without_first_mask = [np.zeros_like(MASKS[0]), MASKS[1]]
+    pictures = [compact(FLIP).show(sample(masks), step=0).axes for masks in (MASKS, without_first_mask)]
+    before, after = (np.array_equal(*(axes[i].images[0].get_array() for axes in pictures)) for i in (0, 1))
+    assert (before, after) == (False, True)

@@ -46,6 +46,21 @@ def test_labels_may_follow_tv_tensors_by_position(tv, flip, places):
         assert torch.equal(value.as_subclass(torch.Tensor), expected[letter].as_subclass(torch.Tensor))
 
 
+@pytest.mark.parametrize("places", ["iblk", "imlb", "ibml"])
+def test_results_are_in_the_order_of_the_arguments(tv, flip, places):
+    by_letter = dict(zip("ibmkl", (*targets(tv), LABELS), strict=True))
+    result = flip(*[by_letter[letter] for letter in places])
+    assert [type(value) for value in result] == [type(by_letter[letter]) for letter in places]
+    assert result[places.index("l")] is LABELS
+
+
+@pytest.mark.parametrize("name", ["boxes", "keypoints"])
+def test_targets_by_name_are_no_labels(tv, flip, name):
+    image, _, mask, _ = targets(tv)
+    with pytest.raises(ValueError, match=f"{name}.* must have shape"):
+        flip(image, mask, **{name: LABELS})
+
+
 @pytest.mark.parametrize("labels", [torch.zeros(0), torch.zeros(0).long(), torch.tensor([0.5, 1]), 3], ids=repr)
 def test_labels_after_bounding_boxes_have_any_dtype(tv, flip, labels):
     image, boxes, *_ = targets(tv)

@@ -348,3 +348,15 @@ def test_subclass_of_random_resize_random_apply_pad_batch_runs_its_own_methods(b
     original, result = (T.Compose([forward]) if in_recipe else forward)(images)
     assert original is images
     assert np.array_equal(result, base(*arguments)(images))
+
+
+class FirstArgument(T.RandomHorizontalFlip):
+    def forward(self, *inputs):
+        return inputs[0]
+
+
+def test_subclass_with_forward_takes_samples_of_its_own():
+    """A recipe does not search for targets in them."""
+    image = noise((9, 8, 3))
+    for sample in ((image, np.zeros((5, 6))), [{"image": image}, {"image": image, "boxes": np.zeros((1, 4))}]):
+        assert T.Compose([FirstArgument()])(sample) is sample
