@@ -30,9 +30,9 @@ class _RoIModule:
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        if torch_module.plain_class(cls) is cls:  # else derived by torch_module, without keywords
+        if torch_module.plain_class(cls) is cls:  # the subclass that torch_module makes has no keywords
             super().__init_subclass__(**kwargs)
-        if "forward" in vars(cls) and "__call__" not in vars(cls):  # of a user: the inherited one calls ours
+        if "forward" in vars(cls) and "__call__" not in vars(cls):  # a user's: the inherited one calls ours
             type.__setattr__(cls, "__call__", vars(cls)["forward"])
 
     def __new__(cls: type[_Module], *args: Any, **kwargs: Any) -> _Module:

@@ -142,7 +142,7 @@ def _mean_ends_pass(pass_: Pass, op: Pointwise) -> bool:
 
 
 def _after_resize_reason(op: CoordinateMap, resize: Resize, maps: Sequence[CoordinateMap]) -> str:
-    """`maps`: those between the resize and `op`: flips only, if `op` reads the border of the resized image."""
+    """`maps`: those between the resize and `op`. If `op` reads a border and one is not a flip, a pass begins."""
     if not op.pixel_aligned or (op.reads_border and not resize.joins_padding):
         return "an antialiased resize comes before"
     if op.reads_border and (op.border != "constant" or not all(other.flip_axis for other in maps)):

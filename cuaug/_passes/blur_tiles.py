@@ -66,7 +66,7 @@ def blur_strips(
     planes, row_elements = (1, width * channels) if are_packed else (channels, width)
     across = -(-row_elements // _BLUR_STRIP) * min(planes, 4)
     warps = across * -(-planes // 4) * frames
-    # `blur_u8_blocks` of the kernel, for narrow results and compute capability 9.0 or higher; others hold fewer.
+    # `blur_u8_blocks` of the kernel, for narrow results and compute capability 9.0 or higher; others hold 16.
     resident_warps = multiprocessors * (16 if margin > 16 else 24)
 
     def cost(rows: int) -> tuple[int, int]:

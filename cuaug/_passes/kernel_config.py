@@ -112,7 +112,8 @@ def kernel_config(
         out_layout = f"SmallOutput<cuaug::{out_layout}>"
     if is_warp:
         staging = grids.Staging(raw_staged, functors[2] == "Constant")
-        grid_args = staging, "StoreAndMean" not in functors  # partial sums are those of whole regions
+        can_halve_regions = "StoreAndMean" not in functors  # which makes one partial sum for each whole region
+        grid_args = staging, can_halve_regions
     arguments = (in_dtype, in_layout, slice_channels), tuple(functors), (out_dtype, out_layout), output_axes.extents[2]
     return KernelConfig(
         skeleton,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-# Requests with a full queue until the lower limit `_enough` drops by one: later files may take less time to decode.
+# Requests with a full queue until the lower limit `_enough` drops by one: later files may take less time to decode. The
+# limit rises by a wait, which doubles this number.
 _FIRST_RETRY = 100
 
 
@@ -24,7 +25,7 @@ class DecodeThreads:
         self._minimum = self._enough = minimum
         self._last_reduced = maximum  # `count` after the last request that found the queue full
         self._requests_before_retry = _FIRST_RETRY
-        self._full_queue_count = 0  # requests that found the queue full, since the consumer last had to wait
+        self._full_queue_count = 0  # requests that found the queue full, since `_enough` last rose
         self._queue_was_full = False  # in this iteration, and since the consumer last had to wait
 
     def use_all_threads(self) -> None:

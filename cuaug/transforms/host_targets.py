@@ -21,7 +21,7 @@ _KINDS = ("boxes", "keypoints", "valid")
 
 
 def in_own_libraries(parsed: ParsedSample, results: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """Results for the targets of `parsed`, with those that are NumPy arrays in the libraries of their targets."""
+    """The results for the targets of `parsed`; NumPy arrays are converted to the libraries of their targets."""
     converted = dict(results)
     for kind in _KINDS:
         targets = parsed.validity_targets if kind == "valid" else parsed.targets_of(kind)

@@ -196,8 +196,8 @@ def apply_params(plan: RecipePlan, images: ImageBatch, params: Params) -> Any:
         if given != expected:
             raise ValueError(f"images must be as those that params were drawn for, {expected}, got {given}: draw again")
         raise ValueError(
-            "params must have been drawn by this Compose; those of a copy, by pickle or deepcopy, become this recipe's "
-            "by params_from_dict(params.to_dict(), images)"
+            "params must have been drawn by this Compose, and must not be pickled or deep-copied: pass "
+            "aug.params_from_dict(params.to_dict(), images)"
         )
     if images.device != params.device:
         raise ValueError("images must be on the device on which params were drawn")
@@ -262,7 +262,7 @@ def _matrix_values(matrix: Any, samples: int, count: int) -> np.ndarray:
 
 
 def _float64_array(name: str, numbers: Any) -> np.ndarray:
-    """Real numbers, of which None is NaN. NumPy would also convert text, and complex numbers with a warning."""
+    """Real numbers as float64; None becomes NaN. NumPy would also convert text, and complex numbers with a warning."""
     cause = None
     try:
         values = np.asarray(numbers)

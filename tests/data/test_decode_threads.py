@@ -10,9 +10,9 @@ from cuaug.data import Loader
 from cuaug.data.decode_threads import DecodeThreads
 
 
-def counts(threads, readies, depth=2):
+def counts(threads, ready_counts, depth=2):
     values = []
-    for ready in readies:
+    for ready in ready_counts:
         threads.adjust(ready, depth)
         values.append(threads.count)
     return values
@@ -41,7 +41,7 @@ def test_decode_threads_ignore_an_empty_queue_at_the_start():
     assert counts(threads, [0, 0, 2, 2, 2]) == [4, 4, 3, 2, 1]
 
 
-def test_decode_threads_retry_after_a_hundred_batches_then_after_twice_as_many():
+def test_decode_threads_retry_after_200_batches_then_after_twice_as_many():
     threads = DecodeThreads(3)
     counts(threads, [2] * 100)
     assert counts(threads, [0, 2]) == [3, 2]  # 1 thread was too few
@@ -51,7 +51,7 @@ def test_decode_threads_retry_after_a_hundred_batches_then_after_twice_as_many()
     assert counts(threads, [2]) == [1]
 
 
-def test_decode_threads_retry_after_a_hundred_batches_of_several_iterations():
+def test_decode_threads_retry_after_200_batches_of_several_iterations():
     threads = DecodeThreads(3)
     assert counts(threads, [2, 2, 0]) == [2, 1, 3]  # 1 thread was too few
     reached = []

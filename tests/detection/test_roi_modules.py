@@ -157,7 +157,7 @@ def test_multi_scale_roi_align_pools_boxes_of_a_missing_level_from_the_finer_one
     assert actual.ravel().tolist() == [8, 8, 8, 8, 32, 32]
 
 
-def test_multi_scale_roi_align_infers_scales_from_the_highest_image():
+def test_multi_scale_roi_align_infers_scales_from_the_tallest_image():
     """A map of 23 rows of an image of 100 has the scale 1/4."""
     features, boxes = seeded("scales").normal(0, 1, (2, 1, 23, 40)), [ROIS[:, 1:] * 4] * 2
     pooler = ops.MultiScaleRoIAlign(["0"], 2, 2, layout="NCHW")

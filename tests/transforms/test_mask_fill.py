@@ -37,7 +37,7 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", FILLED)
 def test_fill_of_masks_is_their_value_outside(name, form, tv):
-    """Of masks + 1, filled with 0, the pixels that are 0 are those outside."""
+    """Masks + 1 have no 0: in their result, filled with 0, a pixel of 0 is one from outside."""
     images, masks = FORMS[form](noise((8, 11, 9, 3)), noise((8, 11, 9), seed=1) // 2)
     plus_1 = [mask + 1 for mask in masks] if isinstance(masks, list) else masks + 1
     outside = 0
@@ -170,7 +170,7 @@ def test_fill_of_masks_has_the_dtype_at_its_place(name, form, tv):
     [(["uint8"], 7, {1, 7, 156}), (["uint8", "int64"], -100, {1, -100, 156}), (["int16"], -100, {1, -100})],
 )
 def test_fill_of_masks_before_a_cast_is_cast(dtypes, fill, values, tv):
-    """-100 becomes 156 in uint8, and is outside the second canvas what the dtype there has."""
+    """The casts change the fill of the first `Pad`, -100, to 156. That of the second is a value of the last dtype."""
     images, masks = noise((2, 5, 5, 3)), np.ones((2, 5, 5), "int64")
     transforms = [T.Pad(1, fill={"masks": -100}), *map(cast_masks, dtypes), T.Pad(1, fill={"masks": fill})]
     expected_image, expected = images, masks
@@ -188,7 +188,7 @@ def test_fill_of_masks_is_checked_in_the_dtype_of_each_transform(tv):
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_fill_of_masks_must_be_a_value_of_empty_stacks(count, tv):
+def test_fill_of_masks_must_be_a_value_of_the_dtype_of_stacks(count, tv):
     zoom_out = T.RandomZoomOut({"images": 0, "masks": 255}, p=1.0)
     with pytest.raises(ValueError, match=r"fill of bool masks must be in 0\.\.1, got 255"):
         zoom_out({"image": noise((5, 5, 3)), "masks": np.ones((count, 5, 5), bool)})

@@ -185,7 +185,7 @@ def test_compose_compact_removes_objects_of_ragged_images():
 @pytest.mark.parametrize("as_labels", [lambda rows: rows, lambda rows: [np.array(row) for row in rows], np.array])
 @pytest.mark.parametrize("as_boxes", [np.asarray, list])
 def test_compose_compact_removes_labels_of_boxes(as_boxes, as_labels):
-    """Labels in an array stayed beside boxes in a list."""
+    """Also labels in an array beside boxes in a list."""
     boxes = np.array([[[0, 0, 5, 5], [9, 9, 9, 9]], [[3, 3, 3, 9], [1, 1, 8, 8]]], np.float32)  # one of each is empty
     aug = T.Compose([T.Identity()], boxes=T.Boxes(compact=True))
     sample = {"images": noise((2, 10, 10, 3)), "boxes": as_boxes(boxes), "labels": as_labels([[1, 2], [3, 4]])}
@@ -197,7 +197,7 @@ def test_compose_compact_removes_labels_of_boxes(as_boxes, as_labels):
 
 
 def test_compose_compact_leaves_arrays_that_are_not_per_object():
-    """Numbers that differ from the boxes' but not between samples: masks of classes, points of the image."""
+    """As many entries in each sample, but not as many as boxes: masks of classes, points of the image."""
     boxes = [np.array([(0.0, 0, 3, 3), (5, 6, 10, 12)]), np.array([(0.0, 0, 3, 3)])]
     photos, compact = [noise((23, 17, 3))] * 2, T.Compose(CROP, boxes=T.Boxes(compact=True))
     for count in (1, 3):

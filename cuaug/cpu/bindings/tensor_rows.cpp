@@ -171,8 +171,9 @@ private:
 
 void native::bind_tensor_rows(py::module_& module) {
     using namespace py::literals;
-    py::class_<TensorRows>(module, "TensorRows",
-                           "Rows of ragged batches' tables, found by what torch tensors have in common.")
+    py::class_<TensorRows>(
+        module, "TensorRows",
+        "Caches rows of ragged batches' tables by a tensor's device, dtype, alignment, shape and strides.")
         .def(py::init<py::object, py::capsule, std::size_t>(), "tensor_type"_a, "exchange_api"_a, "max_rows"_a)
         .def("table", &TensorRows::table, "tensors"_a, "new_row"_a);
 }

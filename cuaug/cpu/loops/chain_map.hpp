@@ -10,7 +10,8 @@
 namespace cuaug {
 
 // `min_mapped_levels`: for frames of fewer levels (pixels x channels) the chain itself takes less time than a map.
-// `min_levels_per_task`: tasks have at least this many, because each task makes the map anew.
+// `min_levels_per_task`: tasks have at least this many, except the last one of a frame, because each makes the map
+// anew.
 constexpr long long min_mapped_levels = 2048, min_levels_per_task = 65536;
 
 inline long long levels_per_row(const PointwiseRecord& args) {

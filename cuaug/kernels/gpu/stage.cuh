@@ -161,8 +161,8 @@ inline void stage(const Image<T, K, Border>& image, SourceBox box, int vector_el
     using BaseBorder = without_window_t<Border>;
     // Whether a group that a window's edge cuts is loaded whole and `fill_outside_window` then replaces the pixels
     // outside. All other groups that lie partly outside are staged pixel by pixel: those of other borders, those of
-    // wider pixels, for which the replacement would take too many registers, and, without a window, the group at the
-    // image's right edge if the width is no multiple of a group.
+    // wider pixels, for which the replacement would take too many registers, and the group at the right
+    // edge of the frame if the width is no multiple of a group.
     constexpr bool cuts_groups = Border::has_window &&
                                  (is_same_v<BaseBorder, Constant> || is_same_v<BaseBorder, Edge>) &&
                                  sizeof(WordPixel<T, K>) <= 4;

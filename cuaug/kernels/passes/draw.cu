@@ -9,10 +9,10 @@ constexpr int draw_samples = 8, draw_warps = 8;
 
 // Each thread executes some of a sample's instructions. The program and the rows are in shared memory if they fit: from
 // global memory the kernel took 14.3 us instead of 11.5 (benchmarks/log/draws-gpu.md). 32 threads share a sample, four
-// per warp. A warp runs the draws of its four ranks one after the other, so each eight ranks (draws/program.cuh) are
-// rotated by one warp: warp 0 has the first of the first eight and the last of the second, the ranks 0, 15, 22 and 29.
-// With one block per SM there are registers enough to spill nothing. In a captured graph each block counts the replays
-// in a counter of its own. Grid: (samples / 8).
+// per warp. A warp runs the draws of its four ranks (draws/program.cuh) one after the other. Each group of eight ranks
+// begins one warp later than the group before it, so that no warp has the first rank of two groups: warp 0 has the
+// ranks 0, 15, 22 and 29. With one block per SM there are registers enough to spill nothing. In a captured graph each
+// block counts the replays in a counter of its own. Grid: (samples / 8).
 __global__ void __launch_bounds__(32 * draw_warps, 1) draw(const __grid_constant__ DrawRecord args) {
     extern __shared__ double shared[];  // [length + draw_samples rows]
     constexpr int threads = 32 * draw_warps;

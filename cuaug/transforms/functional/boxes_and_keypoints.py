@@ -42,7 +42,7 @@ def convert_bounding_box_format(
         inpt: ``BoundingBoxes``, or an array of any library. [..., 4]; of rotated boxes [..., 5] or [..., 8]
         old_format: "XYXY", "XYWH", "CXCYWH", or of rotated boxes "XYWHR", "CXCYWHR", "XYXYXYXY", or a member of
             torchvision's ``BoundingBoxFormat``; of arrays only, as ``BoundingBoxes`` state theirs.
-        new_format: As ``old_format``; upright as ``old_format`` is, or rotated.
+        new_format: As ``old_format``: of upright boxes if that is, else of rotated ones.
         inplace: Write the numbers to ``inpt``, too. The format that ``inpt`` itself states stays as it was.
 
     Returns:

@@ -101,7 +101,7 @@ def fill_value(fill: Any) -> Any:
 
 
 def _call_with_batch(
-    inpt: Any, image_axes: int, layout: Layout | None, function: BatchFunction, *arguments: Any, **options: Any
+    inpt: Any, image_axes: int, layout: Layout | None, function: BatchFunction, *arguments: Any
 ) -> Any:
     """Call the function with [N, C, H, W]: leading axes become N, and are restored in the result.
 
@@ -149,7 +149,8 @@ def _float_rows(values: Any) -> Any:
     rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
     if point_map.is_integer(values.dtype):
         return convert.asarray(rows, like=rows, dtype="float64")
-    # Corners are half a pixel from the edges, which float16 cannot hold beyond 1024, nor bfloat16 beyond 128.
+    # Corners are moved by half a pixel before the matrix is applied (`BoxShape.corners`). float16 cannot hold halves
+    # beyond 1024, nor bfloat16 beyond 128.
     is_narrow = convert.dtype_name(values.dtype) in ("float16", "bfloat16")
     return convert.asarray(rows, like=rows, dtype="float32") if is_narrow else rows
 
