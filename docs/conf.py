@@ -44,7 +44,7 @@ nitpick_ignore_regex = [
     ("py:class", r"Figure|EncodedFiles|ModuleType|R|Source|_\w+"),
     ("py:class", r"CheckReport|(Coco|Voc)Targets|ImageBatch|RecipePlan|Report|StridedArray|TargetSource"),
     # Aliases of cuaug.typing, and results that have no page of their own.
-    ("py:class", rf"(cuaug\.typing\.)?({'|'.join(_ALIASES)})|Dataset"),
+    ("py:class", rf"(cuaug\.typing\.)?({'|'.join(_ALIASES)})|(cuaug\.data\.files\.)?Dataset"),
     ("py:class", r"cuaug\.(transforms\.sample_check\.CheckReport|data\.(voc|coco)_targets\.(Voc|Coco)Targets)"),
 ]
 
