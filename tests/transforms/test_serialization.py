@@ -155,7 +155,7 @@ def test_params_copy_has_the_same_values(duplicate, backend):
     assert copied.to_dict() == params.to_dict()
     results = aug.apply(batch, params)
     assert_equal(aug.inverse(results, copied), aug.inverse(results, params))
-    with pytest.raises(ValueError, match=r"must not be pickled or deep-copied: pass aug\.params_from_dict\(params\.to_dict\(\), images\)$"):
+    with pytest.raises(ValueError, match=r"or deep-copied: pass aug\.params_from_dict\(params\.to_dict\(\), images\)$"):
         aug.apply(batch, copied)
     assert_equal(aug.apply(batch, aug.params_from_dict(copied.to_dict(), batch)), results)
 
