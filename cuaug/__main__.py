@@ -125,17 +125,17 @@ def print_migration(file: Path) -> int:
 
     try:
         text = file.read_bytes().decode()
-        source = text.removeprefix("\ufeff")  # the mark with which some editors begin a file
+        source = text.removeprefix("\ufeff")  # a byte order mark
         migration = migrate(source)
-    except (OSError, SyntaxError, UnicodeDecodeError) as error:
+    except (OSError, SyntaxError, ValueError) as error:  # ValueError: not UTF-8; in Python 3.10, null bytes
         print(f"{file}: {error}", file=sys.stderr)
         return 2
     except RecursionError:  # of a sum with a thousand terms, for example
         print(f"{file}: an expression is nested too deeply", file=sys.stderr)
         return 2
     # `str.splitlines` also ends lines at form feeds and the like, where `git apply` and `patch` do not.
-    mark = text[: len(text) - len(source)]
-    old, new = io.StringIO(text).readlines(), io.StringIO(mark + migration.text).readlines()
+    byte_order_mark = text[: len(text) - len(source)]
+    old, new = io.StringIO(text).readlines(), io.StringIO(byte_order_mark + migration.text).readlines()
     for entry in difflib.unified_diff(old, new, str(file), str(file)):
         print(entry, end="" if entry.endswith("\n") else "\n\\ No newline at end of file\n")
     for line, note in migration.notes:
@@ -178,7 +178,7 @@ def run_script(path: str, arguments: list[str]) -> int:
 
 
 def _encodable(text: str) -> str:
-    """The text with escapes in place of what the terminal cannot show: a file name need not be valid text."""
+    """The text with escapes for characters that stdout cannot encode: a file name need not be valid text."""
     encoding = sys.stdout.encoding or "utf-8"  # None: of io.StringIO
     return text.encode(encoding, "backslashreplace").decode(encoding)
 

@@ -27,7 +27,7 @@ R = TypeVar("R")
 
 LAYOUTS = get_args(Layout)
 MAX_INT64 = (1 << 63) - 1
-SIDE_LIMIT = 1 << 30  # sides of images are below: the `coordinate_limit` of kernels/geometry/tile_map.cuh
+SIDE_LIMIT = 1 << 30  # image sides are less than this; `coordinate_limit` of kernels/geometry/tile_map.cuh
 MAX_RESULT_PIXELS = 1 << 28  # 16,384 x 16,384; 0.8 GB of uint8 RGB for each sample
 
 
@@ -327,10 +327,10 @@ def matrices(parameter: str, values: np.ndarray, rows: int) -> None:
     """Host matrices: finite and invertible; if `rows` is 2, a third row must be 0 0 1. [N, 2, 3] or [N, 3, 3]"""
     flat = values.reshape(len(values), 3 * values.shape[1])
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        inverse = 1 / _determinant(flat.T, rows)
-        if not np.isfinite(flat.sum() + inverse.sum()):  # one reduction if all are valid
+        reciprocal = 1 / _determinant(flat.T, rows)
+        if not np.isfinite(flat.sum() + reciprocal.sum()):  # one reduction if all are valid
             _check_samples(parameter, "finite", values, ~np.isfinite(flat).all(axis=1))
-            _check_samples(parameter, "invertible", values, ~np.isfinite(inverse))
+            _check_samples(parameter, "invertible", values, ~np.isfinite(reciprocal))
     if rows == 2 and flat.shape[1] == 9:
         rule = "affine, with a last row of 0 0 1 (warp_perspective takes any other)"
         _check_samples(parameter, rule, values, (flat[:, 6:] != (0, 0, 1)).any(axis=1))

@@ -137,7 +137,7 @@ def _gpu(nvml: ctypes.CDLL, index: int) -> dict[str, Any] | None:
         or nvml.nvmlDeviceGetCudaComputeCapability(device, ctypes.byref(major), ctypes.byref(minor))
     ):
         return None
-    has_memory = nvml.nvmlDeviceGetMemoryInfo(device, memory) == 0  # not a GPU that uses the host's memory
+    has_memory = nvml.nvmlDeviceGetMemoryInfo(device, memory) == 0  # fails for a GPU without memory of its own
     return {
         "name": name.value.decode(),
         "compute_capability": f"{major.value}.{minor.value}",

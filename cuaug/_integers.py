@@ -50,7 +50,7 @@ def is_overflow_of_user_code(error: Exception) -> bool:
 
 
 def is_one_number(value: Any) -> bool:
-    """Whether the value has no entries, as lists and arrays with axes have. It need not be a number: None has none."""
+    """Whether the value has no length: a number, an array without axes, or None. Empty containers have one."""
     return getattr(value, "shape", None) == () or not hasattr(value, "__len__")
 
 

@@ -82,13 +82,8 @@ FUNCTIONALS: Mapping[str, Mapping[str, str]] = {
     },
 }
 
-KERNEL_SUFFIXES = (
-    "image",
-    "video",
-    "mask",
-    "bounding_boxes",
-    "keypoints",
-)  # of torchvision's kernels, its functions for one type: resize_mask
+# Of torchvision's kernels, which are its functions for one type, such as resize_mask.
+KERNEL_SUFFIXES = ("image", "video", "mask", "bounding_boxes", "keypoints")
 
 # What a file that uses torchvision's transforms may have beside their calls: for ``python -m cuaug migrate``.
 CLASS_NAMES: Mapping[str, str] = {  # in subclasses
@@ -104,7 +99,7 @@ CLASS_NAMES: Mapping[str, str] = {  # in subclasses
 SEEDS: Mapping[str, str] = dict.fromkeys(
     ("torch.manual_seed", "torch.random.manual_seed"), "it does not seed the draws of recipes: pass Compose(..., seed=)"
 )
-VALUES: Mapping[tuple[str, str], tuple[Any, str]] = {  # of a parameter: the value that cuaug refuses
+VALUES: Mapping[tuple[str, str], tuple[Any, str]] = {  # (class, parameter): a value that cuaug refuses, and advice
     ("RandomErasing", "value"): ("random", "pass a number, or one per channel: cuaug erases without noise"),
     ("RandomRotation", "expand"): (True, "put Pad before it and leave expand out: the images of a batch keep one size"),
 }

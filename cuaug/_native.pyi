@@ -65,7 +65,7 @@ class LaunchSequence:
 
     A launch is (kernel's handle, CUlaunchConfig, record, relocations). A relocation, (offset in the record in bytes,
     index, addend), writes the call's value at that index plus the addend. `launch_kernel`: the address of
-    cuLaunchKernelEx.
+    cuLaunchKernelEx. `run` returns the CUresult of the first launch that fails, or 0.
     """
 
     def __init__(

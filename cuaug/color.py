@@ -237,7 +237,7 @@ def permute_channels(
 def posterize(images: Array, bits: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Keep the upper bits of unsigned integers; for floats, ``floor(in * 2 ** bits) / 2 ** bits``, as torchvision.
 
-    Of int16 this keeps the sign and the next `bits` bits. Floats are clamped to 0..1 - 1 / 2 ** bits.
+    Of int16 this keeps the sign and the next `bits` bits. Floats are clamped between 0 and ``1 - 1 / 2 ** bits``.
 
     Args:
         bits: A whole number from 0 to 16, or one per sample. [N]

@@ -43,8 +43,8 @@ def resize(
             source pixels weighted by the part that the output pixel covers (OpenCV's INTER_AREA).
         max_size: The limit of the longer side if ``size`` is one number.
         antialias: Widen the filter by the reduction, so that every source pixel counts; no effect on "nearest" and
-            "area"; None is False. "bicubic" and "lanczos" are then Pillow's, also in an enlargement (a = -0.5,
-            Lanczos-3); without antialias, they are OpenCV's (a = -0.75, Lanczos-4).
+            "area"; None is False. With antialias, "bicubic" and "lanczos" are Pillow's, also in an enlargement
+            (a = -0.5, Lanczos-3); without antialias, they are OpenCV's (a = -0.75, Lanczos-4).
 
     All other arguments, the result and the errors are those of :func:`warp_affine`. "nearest" reads the
     source pixel that contains the destination pixel's centre (Pillow's rule, torchvision's "nearest-exact"). A

@@ -20,6 +20,7 @@ __all__ = ["box_iou", "complete_box_iou", "distance_box_iou", "generalized_box_i
 
 _KINDS = get_args(IouKind)
 _BOX_FORMATS = tuple(format.lower() for format in ALL_FORMATS)
+# For a format passed as `kind`: the third parameter of torchvision's `box_iou` is `fmt`.
 _FORMAT_ADVICE = {format: f"pass fmt={format!r}" for format in _BOX_FORMATS}
 
 

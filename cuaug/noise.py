@@ -18,6 +18,7 @@ from ._arrays.registry import library_of
 from ._check import prefix_errors
 from ._passes import parameters, pointwise
 from ._passes.replay import replayed
+from ._value_text import value_text
 from .typing import AnyArray, Array, Ids, Layout, Numbers, PerSample
 
 __all__ = ["erase", "gaussian_noise"]
@@ -112,7 +113,7 @@ def erase(
 def _unsigned(parameter: str, value: Any, bits: int) -> int:
     number = _check.integer(parameter, value, 0)
     if number >> bits:
-        raise ValueError(f"{parameter} must be below 2**{bits}, got {number}")
+        raise ValueError(f"{parameter} must be below 2**{bits}, got {value_text(number)}")
     return number
 
 

@@ -32,7 +32,7 @@ class _RoIModule:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if torch_module.plain_class(cls) is cls:  # the subclass that torch_module makes has no keywords
             super().__init_subclass__(**kwargs)
-        if "forward" in vars(cls) and "__call__" not in vars(cls):  # a user's: the inherited one calls ours
+        if "forward" in vars(cls) and "__call__" not in vars(cls):  # the inherited `__call__` runs cuaug's `forward`
             type.__setattr__(cls, "__call__", vars(cls)["forward"])
 
     def __new__(cls: type[_Module], *args: Any, **kwargs: Any) -> _Module:
@@ -215,7 +215,7 @@ class MultiScaleRoIAlign(_RoIModule):
         if isinstance(featmap_names, str) or not isinstance(featmap_names, Iterable):
             raise TypeError(f"featmap_names must be a list of names, got {value_text(featmap_names)}")
         self.featmap_names: list[str] = list(featmap_names)
-        size: Any = output_size  # or an array
+        size: Any = output_size  # may be an array, too
         self.output_size: tuple[int, ...] = tuple(size) if has_positions(size) else (size, size)
         self.sampling_ratio: int = sampling_ratio
         self.canonical_scale: float = canonical_scale

@@ -192,7 +192,7 @@ def rgb(frame: npt.NDArray[Any], fill: int) -> npt.NDArray[np.uint8]:
 
 
 def _check_shapes(boxes: Any, columns: int, mask: Any, points: Any, size: tuple[int, ...]) -> None:
-    """Checks the targets of one image of this size; None: not passed. `columns`: the numbers of a box."""
+    """Checks the targets of one image of this size; None: not passed. `columns`: how many numbers a box has."""
     height, width = size
     rules = []
     if boxes is not None and boxes.size:

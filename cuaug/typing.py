@@ -81,7 +81,7 @@ class AnyArray(Protocol):
 
 
 class PillowImage(Protocol):
-    """An image of Pillow (PIL). Type checkers see an image as the result; one that is not uint8 is a NumPy array."""
+    """An image of Pillow (PIL). Type checkers see an image as the result; a result not of uint8 is a NumPy array."""
 
     @property
     def mode(self) -> str:

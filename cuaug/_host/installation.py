@@ -1,4 +1,4 @@
-"""Commands, for messages, that install missing packages or reinstall cuaug from its files: no index has cuaug."""
+"""Commands for messages: install missing packages, or reinstall cuaug from its files, as no package index has it."""
 
 from __future__ import annotations
 

@@ -178,10 +178,8 @@ class Builder:
             rule += formulas.WITH_WEIGHTS
         entry = inputs.numbers[index]
         array = entry.array
-        if tuple(array.shape) == (
-            math.prod(inputs.batch),
-            *entry.shape,
-        ):  # the axes of the batch are one axis of the array
+        # The axes of the batch may be one axis of the array.
+        if tuple(array.shape) == (math.prod(inputs.batch), *entry.shape):
             array = array.reshape((*inputs.batch, *entry.shape))
         array = np.broadcast_to(array, (*inputs.batch, *entry.shape))
         small_matrices.require(names[index], array, failures.reshape(inputs.batch) != number, rule)

@@ -56,7 +56,7 @@ class Inputs(NamedTuple):
     dtype: str  # "float32" or "float64"
 
     def for_intermediate(self, numbers: list[SampleNumbers]) -> Inputs:
-        """Some of the inputs, for a float64 result that is an input again: JAX may have no float64 arrays."""
+        """Some of the inputs, for a call whose float64 result is another's input: JAX may have no float64 arrays."""
         library = CUPY if isinstance(self.library, DLPackLibrary) else self.library
         return self._replace(numbers=numbers, library=NUMPY if self.device < 0 else library, dtype="float64")
 

@@ -74,12 +74,12 @@ def call_key(numbers: Any, values: Iterable[Any]) -> tuple[tuple[Any, ...] | Non
 def split_record(
     record: bytes, values: Iterable[Any], entries: Iterable[SampleNumbers]
 ) -> tuple[tuple[bytes, ...], list[int], bool]:
-    """The parts of a record between the addresses of `call_key`, these addresses, and if the parts are reusable.
+    """The parts of a record between the addresses of `call_key`, these addresses, and whether the parts are reusable.
 
     If an input was copied or converted, the parts hold its address, or numbers that are not in the key. Other calls
     with this key must then not use the parts.
     """
-    parts, addresses, begin, is_complete = [], [], 0, True
+    parts, addresses, begin, is_reusable = [], [], 0, True
     for i, (value, entry) in enumerate(zip(values, entries, strict=True)):
         if entry.array is value:
             offset = i * SAMPLE_NUMBERS.size
@@ -87,5 +87,5 @@ def split_record(
             addresses.append(int.from_bytes(entry.packed[:8], "little", signed=True))
             begin = offset + 8
         else:
-            is_complete = is_complete and type(value) in (int, float, tuple, list) and entry.is_shared
-    return (*parts, record[begin:_OUT_OFFSET], record[_OUT_OFFSET + 8 :]), addresses, is_complete
+            is_reusable = is_reusable and type(value) in (int, float, tuple, list) and entry.is_shared
+    return (*parts, record[begin:_OUT_OFFSET], record[_OUT_OFFSET + 8 :]), addresses, is_reusable

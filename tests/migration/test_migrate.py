@@ -292,6 +292,10 @@ def test_migrate_prints_a_diff_and_notes(tmp_path, capsys):
     file.write_text("def f(:\n")
     assert command_line.main(["migrate", str(file)]) == 2
     assert "recipe.py" in capsys.readouterr().err
+    for content in (b"t = 1\0\n", b"t = '\xff'\n"):
+        file.write_bytes(content)
+        assert command_line.main(["migrate", str(file)]) == 2
+        assert "recipe.py" in capsys.readouterr().err
     assert command_line.main(["migrate", str(tmp_path / "none.py")]) == 2
 
 

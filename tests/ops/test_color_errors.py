@@ -44,6 +44,7 @@ from cuaug import transforms as T
         (lambda x: cuaug.gaussian_noise(x, sigma=-1), "sigma must be at least 0"),
         (lambda x: cuaug.gaussian_noise(x, seed=-1), "seed must be at least 0"),
         (lambda x: cuaug.gaussian_noise(x, seed=2**64), r"seed must be below 2\*\*64"),
+        (lambda x: cuaug.gaussian_noise(x, seed=10**5000), r"seed must be below 2\*\*64, got an int of 16610 bits"),
         (lambda x: cuaug.gaussian_noise(x, step=2**32), r"step must be below 2\*\*32"),
         (lambda x: cuaug.gaussian_noise(x, ids=[0, 1]), "must hold 1 or 3 entries"),
         (lambda x: cuaug.gaussian_noise(x, ids=[0, 1, -1]), "ids must be in 0"),
