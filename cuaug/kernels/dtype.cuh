@@ -84,6 +84,7 @@ struct IntegerLimits<int16> {
     static constexpr float low = -32768.0f, high = 32767.0f;
 };
 
+// The next three are those of <type_traits>: this code includes no standard headers.
 template <class A, class B>
 constexpr bool is_same_v = false;
 template <class A>

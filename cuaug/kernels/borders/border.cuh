@@ -3,10 +3,10 @@
 #include "dtype.cuh"
 #include "type_list.cuh"
 
-// Borders, under NumPy's names: each resolves any pixel index to one inside [0, n), or to -1 for the fill. Nothing here
-// overflows: n is below 2^30, and an index is within 2^31 - 1: coordinates are within 2^30 of the first pixel
-// (`in_range`), and a window begins at least a sampler's taps below 2^30. With `Constant` the sum may wrap: the result
-// is -1 all the same.
+// Borders, under NumPy's names: each resolves any pixel index to one inside [0, n), or to -1 for the fill. Indices do
+// not overflow an int: n is below 2^30, coordinates are within 2^30 of the first pixel (`in_range`), and the offset of
+// a window is smaller than 2^30 by at least a sampler's taps. `Constant` also gets points that are farther away: the
+// index that `Image::column_of` computes for them may wrap, but stays outside [0, n), so that the result is -1.
 
 namespace cuaug {
 
@@ -40,7 +40,7 @@ struct Reflect {
     static constexpr bool has_window = false;
 
     static int resolve(int i, int n) {
-        const int right = i < 0 ? -i : i, mirrored = right < n ? right : 2 * n - 2 - right;
+        const int non_negative = i < 0 ? -i : i, mirrored = non_negative < n ? non_negative : 2 * n - 2 - non_negative;
         if (mirrored >= 0) return mirrored;
         if (n == 1) return 0;
         const int folded = Wrap::resolve(i, 2 * n - 2);
@@ -53,7 +53,8 @@ struct Symmetric {
     static constexpr bool has_window = false;
 
     static int resolve(int i, int n) {
-        const int right = i < 0 ? -1 - i : i, mirrored = right < n ? right : 2 * n - 1 - right;
+        const int non_negative = i < 0 ? -1 - i : i,
+                  mirrored = non_negative < n ? non_negative : 2 * n - 1 - non_negative;
         if (mirrored >= 0) return mirrored;
         const int folded = Wrap::resolve(i, 2 * n);
         return folded < n ? folded : 2 * n - 1 - folded;

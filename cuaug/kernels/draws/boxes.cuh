@@ -47,8 +47,8 @@ inline bool try_box(Random& random, int height, int width, const BoxRange& range
     for (int attempt = 0; attempt < 10; attempt += 2) {
         const BoxSize first = draw_box_size(random, area, range), second = draw_box_size(random, area, range);
         const bool first_fits = fits(first);
-        // A size takes two words. Those of an unused `second` are drawn again, so that the position is the same as if
-        // sizes were drawn one at a time. Otherwise all four words are used up, and the next four are drawn.
+        // A size takes two words. If `first` fits, the words of `second` are returned, so that the position is the same
+        // as if sizes were drawn one at a time. Otherwise all four words are used, and the next four are drawn.
         if (first_fits)
             random.return_words(2);
         else

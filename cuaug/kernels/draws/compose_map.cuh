@@ -18,7 +18,7 @@ __attribute__((noinline)) inline void compose_rare_opcode(const Instruction& ins
                pass_map;
 }
 
-// The recipe's matrix from source to result, from the maps of its passes.
+// Multiplies the maps of the passes and inverts the product: the recipe's matrix from source to result.
 __attribute__((noinline)) inline void store_forward_matrix(const Instruction& instruction, double* row) {
     const double* arguments = instruction.arguments();
     const int passes = static_cast<int>(arguments[0]);

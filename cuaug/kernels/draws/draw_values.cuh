@@ -23,7 +23,7 @@ __attribute__((noinline)) inline void draw_rare_opcode(const Instruction& instru
     auto argument_column = [&](int i) { return row + static_cast<int>(arguments[i]); };
     double* out = row + instruction.column;
     if (static_cast<Opcode>(instruction.opcode) == Opcode::StreamColumns) {
-        // As the op's `StreamColumns` reads them (stream_columns.cuh).
+        // In the order of the fields of `StreamColumns` (stream_columns.cuh), from which an op reads them.
         auto chunk = [](unsigned long long number, int i) { return static_cast<double>(number >> 24 * i & 0xFFFFFFu); };
         for (int i = 0; i < 3; ++i) out[i] = chunk(seed, i);
         for (int i = 0; i < 2; ++i) out[3 + i] = chunk(step & 0xFFFFFFFFu, i), out[5 + i] = chunk(id, i);

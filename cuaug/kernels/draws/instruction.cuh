@@ -31,7 +31,7 @@ enum class Opcode {
     // Coordinate instructions. Those named Inverse compose the inverse of one op with the map.
     InverseCropResize,      // column of top, left, height, width; height and width of the result, and their reciprocals
     InverseWindowedResize,  // the same; also stores the window of the result that the crops and flips composed so far
-                            // leave, in the fields of ResampleRecord
+                            // leave, as columns 4 to 9 of ResampleRecord::box
     InverseTranslate,       // column of top, left
     InverseFlip,            // column of a flag; height or width; 1 for a vertical flip, 0 for a horizontal one
     StorePassMap,           // how many numbers, 6 or 9: stores the map of the pass

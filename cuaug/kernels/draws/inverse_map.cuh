@@ -67,9 +67,9 @@ inline InverseMap inverse_perspective(const double* inwards, int height, int wid
     const double dy1 = y[1] - y[2], dy2 = y[3] - y[2], dy3 = y[0] - y[1] + y[2] - y[3];
     const double scale = 1.0 / (dx1 * dy2 - dx2 * dy1), g = (dx3 * dy2 - dx2 * dy3) * scale,
                  h = (dx1 * dy3 - dx3 * dy1) * scale;
-    const InverseMap from_unit_square = {{x[1] - x[0] + g * x[1], x[3] - x[0] + h * x[3], x[0], y[1] - y[0] + g * y[1],
-                                          y[3] - y[0] + h * y[3], y[0], g, h, 1}};
-    InverseMap forward = from_unit_square;
+    const Matrix3 from_unit_square = {{x[1] - x[0] + g * x[1], x[3] - x[0] + h * x[3], x[0], y[1] - y[0] + g * y[1],
+                                       y[3] - y[0] + h * y[3], y[0], g, h, 1}};
+    Matrix3 forward = from_unit_square;
     for (int i = 0; i < 9; i += 3) forward.m[i] *= 1.0 / (width - 1.0), forward.m[i + 1] *= 1.0 / (height - 1.0);
     // The corners are given relative to the image's top left corner, where pixel centers are at +0.5.
     InverseMap inverse = invert(forward).then({1.0, -0.5, 1.0, -0.5});

@@ -25,9 +25,9 @@ inline void run_program(const DrawRecord& args, const double* program, double* r
                         long long n, bool exists, int rank, int ranks, const Barrier& barrier) {
     const ProgramHeader& header = *reinterpret_cast<const ProgramHeader*>(program);
     const double* sample_arguments = args.sample_arguments + n * args.sample_arguments_stride;
+    // after_passes: the first instruction after the passes, and the number of all instructions.
     const int *phase_first = header.first, *pass_first = phase_first + header.draw_phases,
-              *after_passes = pass_first + header.passes,  // the first instruction, and where they end
-                  *offsets = after_passes + 2;
+              *after_passes = pass_first + header.passes, *offsets = after_passes + 2;
     auto instruction_at = [&](int i) -> const Instruction& {
         return *reinterpret_cast<const Instruction*>(program + offsets[i]);
     };

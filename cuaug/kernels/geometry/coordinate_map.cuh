@@ -19,7 +19,9 @@ struct CoordinateMap {
     int in_width;
 
     static constexpr bool has_tile_bounds = false, is_64bit = false;
-    static constexpr int float32_side_limit = 1048576;  // image sides below it leave float32 a fraction; a power of two
+    // A coordinate below it has at least 4 bits of fraction in float32. A power of two: one comparison tests both
+    // sides.
+    static constexpr int float32_side_limit = 1048576;
 
     struct SampleMap {
         const CoordinateMap* map;

@@ -13,7 +13,7 @@ constexpr int intermediate_bits = 2;  // of the fraction of a value between the 
 constexpr int coefficient_scale = 3;  // a coefficient of `forward_dct` is 2^3 times that of JPEG
 
 // The odd part of both transforms, whose matrix is symmetric: sqrt(2) * cos((2 i + 1) (2 j + 1) pi / 16). libjpeg adds
-// products of other rounded cosines, so equal numbers here may differ in their last bit.
+// products of other rounded cosines, so the factors of one cosine differ by up to 2 (2259, 2260 and 2261).
 template <class V>
 inline void multiply_odd(const V (&in)[4], V (&out)[4]) {
     out[0] = 11363 * in[0] + 9633 * in[1] + 6437 * in[2] + 2260 * in[3];

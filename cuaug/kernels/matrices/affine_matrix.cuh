@@ -6,8 +6,8 @@
 namespace cuaug {
 
 // torchvision's affine: the matrix product translate * rotate * scale * shear_y * shear_x, the last four about a centre
-// that is measured from the image's corner. Inputs:
-// angle in degrees, clockwise; translation [2]; scale; shear in degrees [2]; centre [2].
+// that is measured from the image's corner. Inputs: angle in degrees, clockwise; translation [2]; scale; shear in
+// degrees [2]; centre [2].
 struct AffineMatrix {
     static int build(const MatrixBuilderRecord& args, long long n, long long, double* item) {
         const double slope_x = tan(args.input[3].at(n, 0, 0) * radians_per_degree),

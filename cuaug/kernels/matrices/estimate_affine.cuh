@@ -38,7 +38,7 @@ inline bool fit_linear(long long points, const PointWeights& weight, const P& p,
 }
 
 // The least-squares map of points to points. Inputs: points before and after [P, 2]; if there are three inputs, weights
-// [P]. `option`: the FitKind. Rules: 1: the first points are not collinear (affine); 2: not coincident (other kinds);
+// [P]. `option`: the FitKind. Rules: 1: the points before are not collinear (affine); 2: not coincident (other kinds);
 // 3: a rotation is determined (rigid); 4: weights are not negative, nor all zero.
 struct EstimateAffine {
     template <class Sum>

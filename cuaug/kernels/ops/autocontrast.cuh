@@ -9,7 +9,7 @@ namespace cuaug {
 template <class R, int K>
 struct Autocontrast {
     static constexpr int sample_params = 0, channel_params = 2;
-    R low[K], scale[K];  // low: in the images' range. scale: the largest value; after `prepare`: the span, in 0..1
+    R low[K], span[K];  // in the images' range. span: given as the largest value; after `prepare`: the span, in 0..1
 
     static void prepare(R* params, R max_value) {
         for (int k = 0; k < K; ++k) {
@@ -24,8 +24,8 @@ struct Autocontrast {
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k) {
             const R above = to_input_range(in.c[k], context) - low[k];
-            out.c[k] = context.max_value > R(1) ? floor(divide_levels(above, scale[k])) * (R(1) / context.max_value)
-                                                : above / scale[k];
+            out.c[k] = context.max_value > R(1) ? floor(divide_levels(above, span[k])) * (R(1) / context.max_value)
+                                                : above / span[k];
         }
         out = fma_saturate(R(1), out, R(0));
         for (int k = 0; k < K; ++k) out.c[k] = low[k] == low[k] ? out.c[k] : in.c[k];

@@ -17,7 +17,7 @@ struct CoarseDropout {
     R value[K];  // as given in the images' range; prepared: in 0..1
 
     static void prepare(R* params, R max_value) {
-        params[0] = fmin(fmax(params[0], R(1)), R(1 << 30));  // a table may hold any number, and pixels divide by it
+        params[0] = fmin(fmax(params[0], R(1)), R(1 << 30));  // a table may hold any number; it is a divisor
         for (int k = 0; k < K; ++k) params[10 + k] /= max_value;
     }
 

@@ -14,8 +14,11 @@ inline Pixel<R, K> splat(R value) {
     return out;
 }
 
-// a * b + c and a + b clamped to 0..1, a NaN to 0; and 1 / value, to within an ulp. Defined in gpu/pixel_convert.cuh,
-// where each is one instruction for floats, and in cpu/loops (convert.hpp, power.hpp), as are the next two.
+// The functions that are only declared here are defined in gpu/pixel_convert.cuh and in cpu/loops (convert.hpp,
+// power.hpp).
+
+// a * b + c and a + b clamped to 0..1, a NaN to 0; and 1 / value, to within an ulp. On a GPU each is one instruction
+// for floats.
 float fma_saturate(float a, float b, float c);
 double fma_saturate(double a, double b, double c);
 float add_saturate(float a, float b);

@@ -14,7 +14,7 @@ struct GridMask {
     R value[K];  // as given in the images' range; prepared: in 0..1
 
     static void prepare(R* params, R max_value) {
-        // A table may hold any number. Pixels divide by the cell size, and add the offsets to their position.
+        // A table may hold any number: the cell size is a divisor, and the sum of an offset and a position is an int.
         for (int i = 0; i < 4; ++i) params[i] = fmin(fmax(params[i], R(i == 0 ? 1 : 0)), R(1 << 30));
         for (int k = 0; k < K; ++k) params[4 + k] /= max_value;
     }

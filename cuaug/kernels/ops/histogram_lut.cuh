@@ -13,8 +13,8 @@ enum HistogramLut { identity, equalize, autocontrast, adjust_contrast };
 inline uint8 equalize_level(int level, long long below, long long below_highest) {
     const long long step = below_highest / 255;
     if (step == 0) return static_cast<uint8>(level);
-    const long long to = (below + step / 2) / step;
-    return static_cast<uint8>(to < 255 ? to : 255);
+    const long long result = (below + step / 2) / step;
+    return static_cast<uint8>(result < 255 ? result : 255);
 }
 
 // The level after Autocontrast, computed by the op itself.

@@ -8,8 +8,9 @@
 
 namespace cuaug {
 
-// What the expression may name besides the functions of ExpressionValue: one function per name. Names of colors also
-// compile for K < 3, but PixelOp rejects them for images without 3 or 4 channels.
+// What the expression may name besides the functions of ExpressionValue. Each member function returns what its name
+// stands for: a number, a pixel or, for `rgb` and `luma`, a function. Names of colors also compile for K < 3, but
+// PixelOp rejects them for images without 3 or 4 channels.
 template <class R, int K>
 struct ExpressionContext {
     using Number = ExpressionValue<R, 1>;

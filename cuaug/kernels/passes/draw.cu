@@ -11,7 +11,7 @@ constexpr int draw_samples = 8, draw_warps = 8;
 // global memory the kernel took 14.3 us instead of 11.5 (benchmarks/log/draws-gpu.md). 32 threads share a sample, four
 // per warp. A warp runs the draws of its four ranks (draws/program.cuh) one after the other. Each group of eight ranks
 // begins one warp later than the group before it, so that no warp has the first rank of two groups: warp 0 has the
-// ranks 0, 15, 22 and 29. With one block per SM there are registers enough to spill nothing. In a captured graph each
+// ranks 0, 15, 22 and 29. With one block per SM no register is spilled. In a captured graph each
 // block counts the replays in a counter of its own. Grid: (samples / 8).
 __global__ void __launch_bounds__(32 * draw_warps, 1) draw(const __grid_constant__ DrawRecord args) {
     extern __shared__ double shared[];  // [length + draw_samples rows]

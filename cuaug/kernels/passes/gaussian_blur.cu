@@ -9,7 +9,7 @@ struct BlurTileRect {
     int left, top;  // pixels
     int image_width;
     int columns, rows;     // of the tile inside the image
-    int reach_x, reach_y;  // of the Gaussian
+    int reach_x, reach_y;  // pixels from the Gaussian's centre to its last weight that is not left out
     int halo;              // pixels before the tile that are filtered vertically too: a multiple of four
 };
 

@@ -26,7 +26,8 @@ inline void code_columns(const JpegTileRect& rect, JpegBlocks<K>& blocks) {
         Word* words = (is_luma ? blocks.luma_row(luma_block / luma_rows, luma_block % luma_rows, 0)
                                : blocks.chroma_words + chroma_block * block_pitch) +
                       pair;
-        const QuantizationPair* table = blocks.quantization[is_luma ? 0 : K / 3] + pair;
+        constexpr int chroma_table = K / 3;  // 1, and a valid index for K = 1, which has one table
+        const QuantizationPair* table = blocks.quantization[is_luma ? 0 : chroma_table] + pair;
         int left[8], right[8];
         for (int y = 0; y < 8; ++y) {
             left[y] = static_cast<int16>(words[4 * y] & 0xffff);

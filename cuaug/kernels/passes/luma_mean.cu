@@ -102,9 +102,9 @@ inline double sum_luma_of_bytes(const PointwiseRecord& args, const uint8* in, co
 
 // A block adds up a run of rows of a strip of columns (gpu/thread_work.cuh), or of a contiguous frame, over all frames
 // of a sample. It stores its part of the sample's mean, a float64 in the range of the images' dtype, at out.data + n *
-// out.n_stride + the number of the block. The order of the additions is always the same. A strip has at most
-// as many groups as a block has threads; if that takes more strips than gridDim.x, a block makes several. Grid:
-// (strips, runs, samples).
+// out.n_stride + the number of the block. The order of the additions is always the same. A strip has at most as
+// many groups as a block has threads; if that takes more strips than gridDim.x, a block makes several. Grid: (strips,
+// runs, samples).
 template <class In, class InLayout, int K, class Chain, class Epilogue = DiscardPixels>
 __global__ void __launch_bounds__(pointwise_threads, (sizeof(ComputeType<In>) > 4 ? 1 : 4))
     luma_mean(const __grid_constant__ PointwiseRecord args) {
@@ -121,7 +121,8 @@ __global__ void __launch_bounds__(pointwise_threads, (sizeof(ComputeType<In>) > 
     const long long row_stride = is_contiguous ? 4LL * pointwise_threads * x_stride : args.in.y_stride;
     const int groups_per_row = is_contiguous ? 1 : (width + 3) / 4,
               strips = max(gridDim.x, (groups_per_row + pointwise_threads - 1) / pointwise_threads),
-              strip = (groups_per_row + strips - 1) / strips, first_group = is_contiguous ? 0 : strip * blockIdx.x;
+              strip_groups = (groups_per_row + strips - 1) / strips,
+              first_group = is_contiguous ? 0 : strip_groups * blockIdx.x;
     long long offset[K];
     channel_offsets<InLayout, K>(args.in.c_stride, K, offset);
 
@@ -135,9 +136,10 @@ __global__ void __launch_bounds__(pointwise_threads, (sizeof(ComputeType<In>) > 
         const bool is_skipped = !ops.needs_mean() && (is_same_v<Epilogue, DiscardPixels> || ops.is_identity());
         const In* sample = static_cast<const In*>(args.in.data) + n * args.in.n_stride;
         double total = 0.0;
-        for (int i = is_skipped ? groups_per_row : first_group; i < groups_per_row; i += strip * gridDim.x) {
-            const ThreadWork work = is_contiguous ? work_on_contiguous_frame(pixels)
-                                                  : work_in_strip(i, min(strip, groups_per_row - i), width, height);
+        for (int i = is_skipped ? groups_per_row : first_group; i < groups_per_row; i += strip_groups * gridDim.x) {
+            const ThreadWork work = is_contiguous
+                                        ? work_on_contiguous_frame(pixels)
+                                        : work_in_strip(i, min(strip_groups, groups_per_row - i), width, height);
             const long long first = work.y * row_stride + static_cast<long long>(work.x) * x_stride,
                             advance = opaque(work.row_step * row_stride);  // or the compiler computes it for each group
             for (int t = 0; t < args.frames; ++t) {

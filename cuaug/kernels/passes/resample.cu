@@ -16,7 +16,7 @@ inline SourceSpan<R> column_span(const ResampleRecord& args, long long n, int in
                                   columns.box_size, columns.first + index, args.antialias);
 }
 
-// Only integers: one pixel of a pair can have the weight 0, and 0 times an infinity is NaN.
+// Never for floats: one pixel of a pair can have the weight 0, and 0 times an infinity is NaN.
 template <class Filter, class In, class From>
 constexpr bool may_interpolate =
     is_same_v<Filter, Triangle> && is_integer_level<In> && !is_same_v<typename LayoutTraits<From>::type, Strided>;
@@ -114,8 +114,8 @@ inline void store_rows(Rows& rows, OutputRow<R>* row, int count, const OutputCol
 // A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane filters four source
 // rows at a time horizontally into a ring buffer (RowRing), and sums the ring's rows vertically. Samples for which
 // `interpolates_between_pixels` is true take InterpolatedRows instead. `From`: the layout of the input, or Ragged of
-// one. Grid: (tiles in x, tiles in y, samples x frames x groups of K channels). The blocks of a sample divide the rows
-// of its own size, or of the box's region; blocks beyond its columns make nothing of it.
+// one. Grid: (tiles in x, tiles in y, samples x frames x groups of K channels). With OwnSize and BoxWindow the blocks
+// of a sample divide the rows of its `box_region`; blocks beyond the region's columns sample no pixels.
 template <class In, class From, int K, class Filter, class Out, class OutLayout, class Part = WholeBox>
 __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8                            ? 3
                                                   : is_same_v<typename LayoutTraits<From>::type, Strided> ? 4

@@ -171,8 +171,8 @@ inline void store_mean(const WarpBlock<C>& block, const typename C::Scheduler& r
         static_cast<double*>(const_cast<void*>(args.partial_sums.data)) + rect.n * args.partial_sums.n_stride + part);
 }
 
-// A block makes a region of the output of K channels, in tiles as wide as the region: as few tiles as have source boxes
-// that fit into shared memory. A warp makes 4 rows of 32 pixels at a time, a thread four of a row's pixels, 8 columns
+// A block makes a region of the output of K channels, in tiles as wide as the region: the fewest tiles whose source
+// boxes fit into shared memory. A warp makes 4 rows of 32 pixels at a time, a thread four of a row's pixels, 8 columns
 // apart or in two pairs 16 apart, so that a warp samples patches of 4 rows of 8 pixels. Coordinate maps have unknown
 // bounds: the region is one tile without a source box, sampled from global memory. A few warps plan while the others
 // wait; with a sample override, all warps plan. Planning takes the same time for any height, so regions are tall when

@@ -32,9 +32,9 @@ inline R gaussian_weight(int offset, double sigma) {
     return offset == 0 && sigma == sigma ? R(1) : exp(R(-0.5) * distance * distance);
 }
 
-// Weights up to this are left out. Together they are at most 2.5e-5 on an axis, 0.006 of a level, for uint8; for other
-// dtypes but float64 at most 3.4e-8, less than float32 resolves. A narrow Gaussian does not fill its kernel: more than
-// half of SimCLR's taps are skipped.
+// Weights up to this are left out, after their sum has been scaled to 1. Together they are at most 2.5e-5 on an axis,
+// 0.006 of a level, for uint8; for other dtypes but float64 at most 3.4e-8, less than float32 resolves. A narrow
+// Gaussian does not fill its kernel: more than half of SimCLR's taps are skipped.
 template <class In>
 constexpr double min_weight = sizeof(In) == 8        ? 0.0
                               : is_same_v<In, uint8> ? 1.0 / (1 << 18)

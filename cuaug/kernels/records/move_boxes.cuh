@@ -24,7 +24,7 @@ struct MoveBoxesRecord {
     BoxMove move[max_box_moves];
     TypedArray boxes;              // [rows, boxes_per_row, 4]
     const long long* row_samples;  // the sample of each row; null: row n is sample n [rows]
-    TypedArray given_valid;        // bool, false: the box is invalid already; null: none is [rows, boxes_per_row]
+    TypedArray given_valid;        // bool, false: the box is invalid already; null: no box is [rows, boxes_per_row]
     void* out;                     // in the dtype of `boxes` [rows, boxes_per_row, 4]
     unsigned char* valid;          // [rows, boxes_per_row]
     long long rows;

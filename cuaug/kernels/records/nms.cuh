@@ -15,8 +15,8 @@ struct NmsRecord {
     // Null for all kernels of a call but the last.
     void* out;         // [N, max_output]: indices of the boxes kept, by score, then -1
     void* out_counts;  // [N]: how many are returned; written last: the host may then reuse the memory below
-    // Scratch memory, as sorted boxes use it. If all pairs are compared, detection/nms_pairs.cuh and nms_small.cuh say
-    // what lies in `keys`, `ranked_boxes` and `kept`.
+    // Scratch memory, as sorted boxes use it: tiles and words are as many as K boxes need. If all pairs are compared,
+    // detection/nms_pairs.cuh and nms_small.cuh say what lies in `keys`, `ranked_boxes` and `kept`.
     NmsSortKey* keys;    // [1 or 2, N, tiles, nms_tile]: by class and score; if there are classes, also by score
     void* ranked_boxes;  // [N, K] RankedBox
     unsigned long long* decisions;  // [N, words]: low half: which of 32 boxes are kept; high half: which are decided

@@ -75,8 +75,8 @@ constexpr int roi_channel_group = 16;  // adjacent channels that a CPU works on 
 
 // Whether channels are the innermost axis in memory.
 inline bool is_channels_last(const FeatureMap& map) {
-    auto size = [](long long stride) { return stride < 0 ? -stride : stride; };
-    return size(map.c_stride) < size(map.x_stride) || (map.x_stride == 0 && map.c_stride == 1);
+    auto magnitude = [](long long stride) { return stride < 0 ? -stride : stride; };
+    return magnitude(map.c_stride) < magnitude(map.x_stride) || (map.x_stride == 0 && map.c_stride == 1);
 }
 
 }  // namespace cuaug

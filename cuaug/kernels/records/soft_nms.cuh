@@ -11,7 +11,7 @@ struct SoftNmsRecord {
     TypedArray counts;  // [N]: how many of each sample's boxes take part; data null: all
     void* out;          // [N, max_output]: indices of the chosen boxes, in the order of their choice, then -1
     void* out_scores;   // [N, max_output]: their decayed scores, of the dtype of `scores`, then 0
-    void* out_counts;   // [N]: how many
+    void* out_counts;   // [N]: how many boxes are chosen
     double* workspace;  // [N, 6, K]: sides, areas and scores of the boxes that decay others
     int* index;         // [N, K]: of these boxes
     long long samples;
@@ -20,7 +20,7 @@ struct SoftNmsRecord {
     double score_threshold;
     int count;  // K
     int max_output;
-    int gaussian;
+    int gaussian;     // whether the decay is Gaussian; else linear
     int index_bytes;  // 4 or 8, of `out` and `out_counts`
 };
 

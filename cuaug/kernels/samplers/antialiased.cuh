@@ -52,22 +52,22 @@ struct AxisFilters {
 };
 
 template <class TileMap>
-inline bool is_downscaling(const TileMap& local) {
+inline bool is_downscaling(const TileMap& map) {
     if constexpr (TileMap::is_affine)
-        return fabs(local.a) > 1 || fabs(local.e) > 1;
+        return fabs(map.a) > 1 || fabs(map.e) > 1;
     else
         return false;
 }
 
 // The filters of both axes of an affine map, in its coordinates, which are relative to (base_x, base_y).
 template <class R, class TileMap>
-inline AxisFilters<R> axis_filters(const TileMap& local, const ImageWindow& window) {
+inline AxisFilters<R> axis_filters(const TileMap& map, const ImageWindow& window) {
     auto axis_filter = [](R scale, int from, int length) {
         return AxisFilter<R>{R(1) / fmax(fabs(scale), R(1)), static_cast<R>(from), static_cast<R>(from + length)};
     };
     if constexpr (TileMap::is_affine)
-        return {axis_filter(local.a, window.left - local.base_x, window.width),
-                axis_filter(local.e, window.top - local.base_y, window.height)};
+        return {axis_filter(map.a, window.left - map.base_x, window.width),
+                axis_filter(map.e, window.top - map.base_y, window.height)};
     else
         return {};
 }

@@ -15,9 +15,9 @@ struct PixelPair3 {
 };
 
 template <class Box>
-inline PixelPair3 load_pixel_pair3(const Box&, unsigned int word, unsigned int shift) {
-    const Word a = Box::template at<Word>(word), b = Box::template at<Word>(word + 4),
-               c = Box::template at<Word>(word + 8);
+inline PixelPair3 load_pixel_pair3(const Box&, unsigned int address, unsigned int shift) {
+    const Word a = Box::template at<Word>(address), b = Box::template at<Word>(address + 4),
+               c = Box::template at<Word>(address + 8);
     return {__funnelshift_r(a, b, shift), __funnelshift_r(b, c, shift)};
 }
 
@@ -28,9 +28,9 @@ inline BiasedU8<K> bilinear(const RawBox<Layout, uint8, K, Plane>& box, const Fi
         return bilinear<K>(above, below, bilinear_weights(p));
     } else if constexpr (is_same_v<Layout, Packed> && K == 3) {
         const auto [left, right] = bilinear_weights(p);
-        const unsigned int word = above & ~3u, shift = above << 3;  // a funnel shift takes the lower five bits
-        const PixelPair3 upper = load_pixel_pair3(box, word, shift),
-                         lower = load_pixel_pair3(box, word + box.pitch, shift);
+        const unsigned int address = above & ~3u, shift = above << 3;  // a funnel shift takes the lower five bits
+        const PixelPair3 upper = load_pixel_pair3(box, address, shift),
+                         lower = load_pixel_pair3(box, address + box.pitch, shift);
         // Red and green of the left pixels; their blue and the right pixels' red; green and blue of the right pixels.
         // Bytes of the upper and the lower pixel alternate.
         const Word rg = __byte_perm(upper.first, lower.first, low_bytes),

@@ -118,7 +118,7 @@ inline Taps<R> unnormalized_taps(double start, double extent, int length, int si
     if (antialias) {
         // Compared as double: `to` may exceed an int.
         const double reach = Filter::reach(width), from = floor(centre - reach + 0.5), to = floor(centre + reach + 0.5);
-        // Rounding may move a small box beyond its end.
+        // Rounding may move the first tap of a small box beyond the end of the box.
         taps.first = from < low ? low : from < high ? static_cast<int>(from) : high - 1;
         taps.count = (to < high ? static_cast<int>(to) : high) - taps.first;
     } else {
