@@ -105,7 +105,7 @@ def describe(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[ArrayDescr
     library = result_library(array)
     if library is None or library is PILLOW:
         raise TypeError(f"{name} must be an array of torch, cupy, numpy or jax, got {type(array).__name__}")
-    if library.name != "dlpack":  # whose dtypes have names of their own
+    if library.name != "dlpack":  # other libraries name their dtypes in other ways
         check_dtype(name, array, library, convert.dtype_name(array.dtype), dtypes)
     descriptor = library.describe(convert.detach(array))
     check_dtype(name, array, library, descriptor.dtype, dtypes)

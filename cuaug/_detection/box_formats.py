@@ -43,7 +43,7 @@ def require_format(name: str, boxes: Any, *formats: str) -> None:
 
 
 def to_edges(boxes: Any, format: str) -> Any:
-    """Any format to left, top, right, bottom. [..., 4]"""
+    """Upright boxes in one of `FORMATS` to left, top, right, bottom. [..., 4]"""
     fraction = FORMATS[format]
     if fraction is None:
         return boxes
@@ -54,7 +54,7 @@ def to_edges(boxes: Any, format: str) -> Any:
 
 
 def from_edges(edges: Any, format: str) -> Any:
-    """Left, top, right, bottom to any format. [..., 4]"""
+    """Left, top, right, bottom to one of `FORMATS`. [..., 4]"""
     fraction = FORMATS[format]
     if fraction is None:
         return edges
@@ -109,7 +109,7 @@ def _polar(side: Any) -> tuple[Any, Any]:
 
 
 def convert_format(boxes: Any, format: str, new_format: str) -> Any:
-    """Boxes in another format. [..., 4]"""
+    """Upright boxes in another format. [..., 4]"""
     if format != new_format and (format not in FORMATS or new_format not in FORMATS):
         raise ValueError(f"boxes must be all upright or all rotated, got {format} to convert to {new_format}")
     return boxes if format == new_format else from_edges(to_edges(boxes, format), new_format)

@@ -17,11 +17,11 @@ from .rotated_boxes import Edges
 
 
 class BoxShape(Protocol):
-    """Boxes of one format. Arrays of `rows` hold the numbers that are computed with."""
+    """Boxes of one format. `rows` are the boxes converted to `row_format`, in which they are moved and clipped."""
 
     columns: int  # numbers of a box in its format
     row_format: str  # the format of the rows
-    is_rounded_before_clipping: bool  # whether the rows of integer boxes are
+    is_rounded_before_clipping: bool  # for integer boxes: whether their rows are rounded before they are clipped
 
     def rows(self, boxes: Any) -> Any:
         """Boxes in their format to rows."""
@@ -30,7 +30,7 @@ class BoxShape(Protocol):
         """Rows to boxes in their format."""
 
     def corners(self, rows: Any) -> Any:
-        """The four corners, from the centre of the first pixel, as matrices count. [..., 4 B, 2]"""
+        """The four corners. The origin is the centre of the first pixel, as for matrices. [..., 4 B, 2]"""
 
     def around(self, corners: Any) -> Any:
         """The tight boxes around moved corners. [..., 4 B, 2] to rows"""
@@ -56,7 +56,7 @@ class UprightBoxes:
 
     def __init__(self, format: str) -> None:
         self._format = format
-        # The edges, so that width and height agree with them. A centre of CXCYWH may lie between pixels.
+        # The edges are rounded, and width and height follow from them. A centre of CXCYWH may lie between pixels.
         self.is_rounded_before_clipping = format != "CXCYWH"
 
     def rows(self, boxes: Any) -> Any:

@@ -56,9 +56,9 @@ def spread_gradient(gradient: Any, layout: str) -> Any:
     except in the channels that it pooled, ``c * h * w + i``.
     """
     xp, axis = namespace(gradient), layout.index("C")
-    rows = xp.moveaxis(gradient, axis, 1)
-    k, channels, height, width = rows.shape
+    channels_first = xp.moveaxis(gradient, axis, 1)
+    k, channels, height, width = channels_first.shape
     bins = height * width
     spread = xp.zeros((k, channels, bins, bins), dtype=gradient.dtype, device=gradient.device)
-    xp.diagonal(spread, 0, 2, 3)[...] = rows.reshape(k, channels, bins)
+    xp.diagonal(spread, 0, 2, 3)[...] = channels_first.reshape(k, channels, bins)
     return xp.moveaxis(spread.reshape(k, channels * bins, height, width), 1, axis)

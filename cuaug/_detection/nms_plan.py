@@ -122,14 +122,15 @@ def _resolve_blocks(count: int) -> int:
     return -(-words // _words_per_resolve_block(count))
 
 
-def _words_per_block(words: int, columns: int, resident_blocks: int) -> int:
+def _words_per_block(words: int, part_count: int, resident_blocks: int) -> int:
     """The choice with the least waves x (words + 1): a block's set-up costs about as much as a word.
 
-    Of choices with equal cost, the largest. The grid has `columns` blocks for each run of words.
+    Of choices with equal cost, the largest. `part_count`: parts of all samples; the grid has a block for each part and
+    each run of words.
     """
 
     def cost(choice: int) -> tuple[int, int]:
-        waves = -(-columns * -(-words // choice) // resident_blocks)
+        waves = -(-part_count * -(-words // choice) // resident_blocks)
         return waves * (choice + 1), -choice
 
     return min(WORDS_PER_BLOCK, key=cost)

@@ -48,7 +48,7 @@ def join_boxes(boxes: Any, level: Any) -> Any:
         check_dtype(f"boxes[{i}]", sample_boxes, library, dtype, FLOATS)
         if first_library is not None and library is not first_library:
             raise ValueError(f"boxes must be arrays of one library, got {first_library.name} and {library.name}")
-        if dtype in ("float16", "bfloat16"):  # which hold indices of samples up to 2048 and 256
+        if dtype in ("float16", "bfloat16"):  # which round sample indices above 2048 and 256
             sample_boxes = convert.asarray(sample_boxes, like=sample_boxes, dtype="float32")
         xp = convert.namespace(sample_boxes)
         regions.append(xp.concatenate([xp.full_like(sample_boxes[:, :1], i), sample_boxes], -1))

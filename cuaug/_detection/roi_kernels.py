@@ -67,7 +67,7 @@ def launch_forward(call: RoiCall, record: bytes, argmax: bytes) -> None:
 
 
 def launch_scatter(call: RoiCall, record: bytes, argmax: bytes) -> None:
-    """Adds the gradients of levels, in float32 or float64, to the values in their memory."""
+    """Adds to the gradients of the levels, whose memory holds float32 or float64."""
     channels_last = int(call.vector_channels > 0)
     if call.kind in _SEPARABLE_GRADIENT and not call.rotated:
         # `_planar_parts` counts blocks of 256 threads; these have half of that.

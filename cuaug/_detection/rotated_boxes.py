@@ -48,8 +48,8 @@ def clip_rectangles(corners: Any, canvas: Edges) -> Any:
     # What is inside is a polygon, whose corners are the ends of the box's clipped sides and the canvas's corners.
     ends, exist = _clipped_sides(corners, low, high)
     coordinates = _box_coordinates(xp.concatenate([*ends, canvas_corners], -2), corners[..., 0, :], across)
-    # A corner of the canvas may lie on a side of the box, as after an earlier clipping. If rounding moved it out, the
-    # box would lose a part: so it may be some rounding errors outside.
+    # A corner of the canvas may lie on a side of the box, as after an earlier clipping. Rounding may move the corner
+    # out of the box, which would then lose a part: a corner up to some rounding errors outside counts as inside.
     slack = 32 * xp.finfo(corners.dtype).eps * xp.amax(abs(coordinates), (-2, -1))[..., None, None]
     in_box = ((coordinates >= -slack) & (coordinates <= size + slack)).all(-1)
     is_corner = xp.concatenate([exist, exist, in_box[..., 8:]], -1)[..., None]

@@ -50,8 +50,8 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
             assert result is not None  # the pass overwrites its input, which must not be the caller's array
             _run_chain_in_place(pass_, plan, images, table)
         elif isinstance(pass_.first_op, Blend):
-            # The fraction of the remaining weight that the images take, then each branch except the last, which takes
-            # all that remains.
+            # The images, then each branch but the last, take this fraction of the weight that is left. The last branch
+            # takes the rest.
             remainder_fractions = _at_column(table, pass_.first_op.columns[0].index)
             branches = [*branch_results, images]
             ops = _op_chain(pass_, table)
@@ -219,8 +219,8 @@ def _compute_mean(
 ) -> None:
     """Stores the mean that op `i` of the chain needs: each sample's in its row of the table.
 
-    `pointer`: the place in the first row. `as_partial_sums`: True: as partial sums, whose sum is the mean; False: as
-    one number.
+    `pointer`: where the mean of the first sample is stored. `as_partial_sums`: True: as partial sums, whose sum is the
+    mean; False: as one number.
     """
     names = tuple(op.functor for op in (*pass_.chain[:i], *pass_.chain[i].before_mean))
     parameters = SampleParameters(_op_chain(pass_, table).parameters, ())

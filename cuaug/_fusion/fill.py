@@ -1,4 +1,4 @@
-"""The pixels outside of images and of masks, which may have different values."""
+"""Fill: the values of pixels outside of images and outside of masks, which may differ."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def image_fill(fill: Any) -> Any:
 
 
 def mask_fill(fill: Any, *dtypes: str) -> int:
-    """The value outside of masks of these dtypes; a ValueError if one of them does not have it."""
+    """The value outside of masks of these dtypes; a ValueError if one of them cannot hold it."""
     if not isinstance(fill, FillByKind):
         return 0
     for dtype in dtypes:

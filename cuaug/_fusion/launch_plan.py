@@ -1,4 +1,4 @@
-"""The launch plans of a recipe (_passes/recording.py), one for images of a kind; on a CPU from their second call on."""
+"""The launch plans of a recipe (_passes/recording.py), one per kind of images; on a CPU from the second call on."""
 
 from __future__ import annotations
 

@@ -42,17 +42,17 @@ def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int], channels: int
 
 
 def plan_mask_casts(passes: Sequence[Pass], mask_dtypes: Sequence[str]) -> list[str]:
-    """Assigns to each pass that fills masks the casts that precede its op, in whose dtype the fill value must fit.
+    """Assigns to each pass that fills masks the casts before its op: the fill must fit into the dtype that they give.
 
     Returns the casts that remain after the last pass.
     """
-    done = 0
+    cast_count = 0
     for pass_ in passes:
         filling_ops = [op for op in pass_.first_ops if _fills_masks(op)]
         if filling_ops:  # one op, or several that exclude each other, between which there is no cast
-            pass_.mask_dtypes = mask_dtypes[done : filling_ops[0].mask_cast_count]
-            done = filling_ops[0].mask_cast_count
-    return list(mask_dtypes[done:])
+            pass_.mask_dtypes = mask_dtypes[cast_count : filling_ops[0].mask_cast_count]
+            cast_count = filling_ops[0].mask_cast_count
+    return list(mask_dtypes[cast_count:])
 
 
 def _fills_masks(op: FirstOp) -> TypeGuard[CoordinateMap | Displacement]:

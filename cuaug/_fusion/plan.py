@@ -37,10 +37,10 @@ class RecipePlan:
     argument_columns: np.ndarray  # for each argument of a ragged prefix: its column, or 0 for a number (ragged.py)
     device_programs: dict[Any, Any] = field(default_factory=dict)  # the program in the memory of a device and library
     launch_plans: dict[Any, Any] = field(default_factory=dict)  # recorded launches and loops (launch_plan.py)
-    seen_kinds: dict[Any, None] = field(default_factory=dict)  # of images that a CPU call has had
+    seen_kinds: dict[Any, None] = field(default_factory=dict)  # kinds of images that a CPU call had (launch_plan.py)
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy begins without what holds addresses."""
+        """A copy has none of the programs and launch plans, which hold addresses."""
         return vars(self) | {"device_programs": {}, "launch_plans": {}, "seen_kinds": {}}
 
     @functools.cached_property

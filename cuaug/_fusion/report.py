@@ -40,8 +40,8 @@ class PassReport:
     written: int
     field: int  # bytes per sample moved to draw and smooth its displacement field
     means: int  # launches before the pass that compute a mean; each reads the sample once
-    why: str
-    lines: tuple[str, ...]
+    why: str  # the pass begins here
+    lines: tuple[str, ...]  # what the pass does, for `print`
 
 
 @dataclass(frozen=True)

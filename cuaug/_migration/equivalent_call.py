@@ -131,7 +131,7 @@ class EquivalentCall:
         return f"{self._prefix}{node.func.id}({before}{between.join(parts)}{after})"
 
     def _list(self, node: ast.List) -> str:
-        """Of transforms; ``[*args]`` has one per line, as many recipes write them."""
+        """The text of a list of transforms. The entries of ``[*args]`` have the layout of the arguments."""
         if isinstance(node.elts[0], ast.Starred):
             (name,) = (entry.id for entry in ast.walk(node) if isinstance(entry, ast.Name))
             before, between, after = self._arguments.layout

@@ -1,4 +1,4 @@
-"""Rewrites a file: its imports, the calls of other libraries, and what is left to do by hand."""
+"""Rewrites the imports of a file and its calls of other libraries, and notes what is left to do by hand."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .recipes import Recipes
 from .source import Edit, Source, comment_count, is_python
 from .values import UNKNOWN, casts_others, literal, pillow_interpolation, refused_mask_fill, text
 
-_BATCH = (
+_PER_IMAGE_NOTE = (
     "runs on one image in a worker process; for one call per batch, give the images one size here, and call the recipe "
     "after the DataLoader: recipe(images.to(device))"
 )
-_ENTRIES = (
+_WEIGHTS_NOTE = (
     "OneOf: the p of its entries are weights, and an entry is not a call in the list, unpacks arguments, or has no "
     "counterpart: write the weights as p= of RandomChoice, and p=1 in every entry"
 )
@@ -34,7 +34,7 @@ _ONE = ast.parse("1", mode="eval").body  # the probability of an entry of a choi
 # notes of resizes name it; results have the rank of the images in any case (`keepdim`); `separable` changes only speed.
 _WITHOUT_EFFECT = {"align_corners", "keepdim", "p", "separable"}
 _KERNELS = _missing_names.kernel_advice(functional.__all__)
-_OTHER_ROWS: dict[str | None, Any] = {
+_OTHER_ROWS: dict[str | None, Any] = {  # module of cuaug, as in `MODULES` -> library -> name -> row
     "cuaug.ops": _missing_names.FUNCTIONS,
     "cuaug.transforms": _missing_names.TRANSFORMS,
     "cuaug.transforms.functional": _missing_names.FUNCTIONALS,
@@ -70,7 +70,7 @@ class _Rewriter:
         self._new_texts: dict[ast.AST, str] = {finding.node: finding.text for finding in other_code if finding.text}
         edits = self._edits(tree)  # can add to the edits of imports
         edits += [self._source.replace_statement(node, lines) for node, lines in self._names.edits.items()]
-        noted = {*self.migration.missing}  # where the file uses them
+        noted = {*self.migration.missing}  # names that got a note at each use
         for node, other in self._names.missing:
             if other.name not in noted:
                 self._advise(node, other, _missing_names.STAR_IMPORT if other.name == "*" else self._row(other))
@@ -96,7 +96,7 @@ class _Rewriter:
         if node is _ONE:
             return "1"
         text = self._source.edited(node, self._edits(node))
-        # Their parentheses are not part of the node.
+        # The nodes of these expressions do not include the parentheses.
         return f"({text})" if isinstance(node, (ast.NamedExpr, ast.Yield, ast.YieldFrom)) else text
 
     def _note(self, node: Any, note: str) -> None:
@@ -219,7 +219,7 @@ class _Rewriter:
         return edits
 
     def _value(self, function: str, name: str | None, node: ast.expr) -> str | None:
-        """A value of torchvision that cuaug does not take: numbers and names of Pillow, a dtype of boxes."""
+        """The new text of an argument of torchvision; None if it stays. Adds notes about values that cuaug refuses."""
         path = ".".join(self._names.path(node)) or ast.unparse(node)
         if name == "interpolation" and (interpolation := pillow_interpolation(node, path)) is not None:
             if interpolation:
@@ -255,7 +255,7 @@ class _Rewriter:
         return call.text
 
     def _weights(self, node: ast.Call, arguments: Arguments) -> str | None:
-        """Of a choice whose entries' `p` are weights: their list; None if they are equal, or their number unknown."""
+        """The weights of a choice: the list of its entries' `p`; None if they are equal, or their number is unknown."""
         entries: list[ast.expr] | None = getattr(arguments.nodes.get("transforms"), "elts", None)
         weights, are_known = list[str](), entries is not None
         for entry in entries or ():
@@ -273,12 +273,12 @@ class _Rewriter:
                 are_known = False
             weights.append("0.5" if p is None else ast.unparse(p))
         if not are_known:
-            self._note(node, _ENTRIES)
+            self._note(node, _WEIGHTS_NOTE)
         has_unpacked = any(isinstance(entry, ast.Starred) for entry in entries or ())
         return None if has_unpacked or len({*weights}) < 2 else f"[{', '.join(weights)}]"
 
     def _call_site(self, node: ast.Call) -> str | None:
-        """``aug(image=image, mask=mask)`` of Albumentations, and data sets that call a recipe."""
+        """``aug(image=image, mask=mask)`` of Albumentations, ``self._call_kernel``, and ``Data(transform=recipe)``."""
         if self._recipes.is_call(node):
             return f"{self._write(node.func)}({{{', '.join(map(self._dict_entry, node.keywords))}}})"
         if node in self._kernel_calls:
@@ -286,7 +286,7 @@ class _Rewriter:
         callee = ast.unparse(node.func)
         for keyword in node.keywords:
             if keyword.arg in ("transform", "transforms") and callee.rpartition(".")[2][:1].isupper():
-                self._note(keyword.value, f"{callee}({keyword.arg}=) {_BATCH}")
+                self._note(keyword.value, f"{callee}({keyword.arg}=) {_PER_IMAGE_NOTE}")
         return None
 
     def _dict_entry(self, keyword: ast.keyword) -> str:
@@ -317,7 +317,7 @@ class _Rewriter:
     def _note_calls_in_dataset(self, function: ast.FunctionDef) -> None:
         for node in ast.walk(function):
             if isinstance(node, ast.Call) and re.match(r"self\._?\w*(transform|aug)\w*$", ast.unparse(node.func)):
-                self._note(node, f"{ast.unparse(node.func)}(...) {_BATCH}")
+                self._note(node, f"{ast.unparse(node.func)}(...) {_PER_IMAGE_NOTE}")
 
 
 def _is_dropped(name: str, arguments: Arguments, row: Equivalent) -> bool:

@@ -67,7 +67,7 @@ def kernel_calls(tree: ast.Module, names: Names) -> Iterator[ast.Call]:
 def functions_of_crops(tree: ast.Module, names: Names) -> dict[ast.AST, ast.expr]:
     """The function of each ``Lambda(function)`` of torchvision v1 after ``FiveCrop`` or ``TenCrop``, by the call.
 
-    It gets all crops there; `Lambda` of v2 and of cuaug calls it with each crop.
+    In v1 the function gets all crops; `Lambda` of v2 and of cuaug calls the function with each crop.
     """
     functions = dict[ast.AST, ast.expr]()
     for node in ast.walk(tree):
@@ -87,7 +87,10 @@ def _name_in_v1(node: ast.AST, names: Names) -> str:
 
 
 def _in_class(node: ast.ClassDef, is_plain: bool) -> Iterator[Finding]:
-    """Members that a subclass of a transform has under torchvision's names, and calls of methods of the base class."""
+    """Members that a subclass of a transform has under torchvision's names, and calls of methods of the base class.
+
+    `is_plain`: all bases of the subclass are ``Transform``.
+    """
     members = _missing_names.CLASS_NAMES.keys() - {"get_params"}
     for statement in node.body:
         targets = [ast.unparse(target) for target in assigned_targets(statement)]

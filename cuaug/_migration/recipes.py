@@ -28,9 +28,10 @@ class Recipes:
             _name(_callable(target))
             for node in nodes
             for target in assigned_targets(node)
-            if self._holds_transforms(getattr(node, "value", None)) or self._is_annotated(node)
+            if self._holds_transforms(getattr(node, "value", None)) or self._is_annotated_as_transform(node)
         }
-        self._variables |= {node.arg for node in nodes if isinstance(node, ast.arg) and self._is_annotated(node)}
+        parameters = [node for node in nodes if isinstance(node, ast.arg)]
+        self._variables |= {parameter.arg for parameter in parameters if self._is_annotated_as_transform(parameter)}
 
     def is_call(self, node: ast.Call) -> bool:
         """Whether the call is one of a variable that holds transforms, or of an unknown object with a usual name."""
@@ -47,7 +48,7 @@ class Recipes:
             return False
         return self._has_albumentations and _USUAL_NAME.fullmatch(name) is not None
 
-    def _is_annotated(self, node: ast.AST) -> bool:
+    def _is_annotated_as_transform(self, node: ast.AST) -> bool:
         annotation = getattr(node, "annotation", None)
         others = map(self._names.resolve, ast.walk(annotation) if annotation is not None else ())
         return any(other is not None and other.library == "Albumentations" for other in others)

@@ -46,7 +46,7 @@ def is_python(code: str) -> bool:
 
 
 class Source:
-    """Columns of a syntax tree count bytes of UTF-8."""
+    """The text of a file and its syntax tree, in bytes of UTF-8, which the columns of the tree count."""
 
     def __init__(self, text: str) -> None:
         self._bytes = text.encode()
@@ -93,7 +93,8 @@ class Source:
         for edit in sorted(edits):
             parts += [self._bytes[position : edit.start], edit.text.encode()]
             position = edit.end
-            begins_line = parts[-2][-1:] in (b"", b"\n")
+            text_before = next((part for part in reversed(parts[:-1]) if part), b"\n")
+            begins_line = text_before.endswith(b"\n")
             newline = re.match(rb"\r?\n", self._bytes[position : position + 2])
             if not edit.text and begins_line and newline is not None:
                 position += newline.end()  # a removed import or entry leaves no empty line

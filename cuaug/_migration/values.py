@@ -14,7 +14,7 @@ from ..transforms import ranges
 UNKNOWN: Any = object()  # the value is not a literal
 _PILLOW_CONSTANTS = {
     **{name.upper(): name for name in _option_names.PILLOW_INTERPOLATIONS.values()},
-    "NONE": "nearest",  # as the names below, of old versions
+    "NONE": "nearest",  # this name and those below are of old versions of Pillow
     "ANTIALIAS": "lanczos",
     "LINEAR": "bilinear",
     "CUBIC": "bicubic",
@@ -150,7 +150,7 @@ def mean(value: Any) -> float:
 
 
 def mean_bits(value: Any) -> int:
-    """The mean of kornia's range of bits, which is x..8 of a number x."""
+    """The mean of kornia's range of bits; a number x stands for the range x..8."""
     return math.floor(mean((value, 8) if isinstance(value, (int, float)) else value) + 0.5)
 
 
@@ -164,7 +164,7 @@ def reverse(value: Any) -> Any:
 
 
 def kernel_size(blur_limit: Any, sigma_limit: Any) -> int:
-    """The largest kernel; of the largest sigma if the limit is 0."""
+    """The largest kernel size; if the limit is 0, the size for the largest sigma."""
     return int(largest(blur_limit)) or 2 * int(3.5 * largest(sigma_limit)) + 1
 
 

@@ -52,7 +52,7 @@ def _written_values(launch: Launch) -> set[int]:
 
 
 def _is_batchable(launch: Launch) -> bool:
-    """Whether the launch can be batched. Such a launch writes its result only, and does not take a mean as well."""
+    """Whether the launch can be batched. Such a launch writes its result only, and no mean beside it."""
     return skeleton_of(launch.kernel) in _BATCHABLE and "StoreAndMean" not in launch.kernel
 
 

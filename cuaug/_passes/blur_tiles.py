@@ -49,7 +49,7 @@ class StripRuns(NamedTuple):
 def blur_margin(step: int, radius: int) -> int:
     """Elements that a warp of gaussian_blur_u8.cu reads left and right of 16 results.
 
-    This is the radius, rounded up to a multiple of 16, and at least 16. `step`: the elements of a pixel.
+    This is the radius, rounded up to a multiple of 16, and at least 16. `step`: elements from a pixel to the next.
     """
     return max(-(-step * radius // 16), 1) * 16
 

@@ -14,7 +14,7 @@ _ALIGNMENT = 64  # bytes: that of each image's first pixel
 
 
 class ConsecutiveImages(NamedTuple):
-    """`memory_layout`: the order of the axes in memory, "CHW" or "HWC"."""
+    """Images in one array. `memory_layout`: the order of their axes in memory, "CHW" or "HWC"."""
 
     array: Any
     first: ImageBatch  # an image with the library, dtype, device, layout and channels of the results

@@ -76,7 +76,8 @@ def uses_matrix_products(images: ImageBatch, result: OutputArray, kernel_size: t
     """
     height, width = images.size
     fits = max(kernel_size) <= MAX_MMA_TAPS and kernel_size[0] < 2 * width and kernel_size[1] < 2 * height and width > 1
-    strides_fit = 8 * max(abs(axes.strides[3]) for axes in (images.axes, result.axes)) < 1 << 31  # of up to 8 bytes
+    row_stride = max(abs(axes.strides[3]) for axes in (images.axes, result.axes))
+    strides_fit = 8 * row_stride < 1 << 31  # an element has up to 8 bytes
     row_fits = width * images.channels < (1 << 31) - 128
     is_suitable = images.dtype == "uint8" and fits and strides_fit and row_fits and images.device >= 0
     return is_suitable and devices.has_fast_integer_mma(images.device)

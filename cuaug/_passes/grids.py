@@ -209,7 +209,7 @@ def pointwise(slices: Slices, resident_blocks: int, uneven: bool = False) -> Gri
 
 
 def mix(slices: Slices, resident_blocks: int) -> Grid:
-    """As `pointwise`. Of wide elements, a thread makes one group of pixels: more loads are under way."""
+    """As `pointwise`. For elements of 4 bytes or more a thread makes one group of four pixels: more loads overlap."""
     if ITEM_SIZE[slices.dtype] < 4:
         return pointwise(slices, resident_blocks)
     blocks, _, grid_z = four_pixels_per_thread(slices)

@@ -57,7 +57,7 @@ def blend(
             misalignment,
             (resident_blocks(images), False),
         )
-        # The kernel also reads the branches as vectors by the last field, that of the result: it must hold for both.
+        # The last field is the vector size of the result. The kernel reads the branches with it, too: it must fit both.
         *sizes, result_vectors = config.sizes
         branch_vectors = vector_elements(result.axes, images.dtype, misalignment)
         config = config._replace(sizes=(*sizes, min(result_vectors, branch_vectors)))

@@ -70,14 +70,14 @@ def plan_of(library: RecordingLibrary, result: Any) -> LaunchPlan | None:
     if not any(result is array for array in arrays):
         return None
     if result.device < 0:
-        loops, scratch_bytes = _in_memory(executor.loops, arrays, result, memory.assign_offsets_for_loops)
+        loops, scratch_bytes = _relocate(executor.loops, arrays, result, memory.assign_offsets_for_loops)
         sequence = extension().LoopSequence(loops)
         return LaunchPlan(lambda _, values: sequence.run(values), result, scratch_bytes, library.constants)
-    launches, scratch_bytes = _in_memory(merge_launches(executor.launches), arrays, result, memory.assign_offsets)
+    launches, scratch_bytes = _relocate(merge_launches(executor.launches), arrays, result, memory.assign_offsets)
     return LaunchPlan(LaunchSequence(launches, result.device), result, scratch_bytes, library.constants)
 
 
-def _in_memory(
+def _relocate(
     work: Sequence[Any], arrays: Sequence[SymbolicArray], result: SymbolicArray, assign: _Assign
 ) -> tuple[list[Any], int]:
     """The launches or loops, with relocations to the result and the scratch memory; and the size of the latter."""

@@ -60,7 +60,7 @@ def replayed(function: Callable[P, R]) -> Callable[P, R]:
             replayed_result: R = plan(library, pointers[0], pointers[1:])
             return replayed_result
         result = function(*args, **kwargs)
-        if plan is _UNKNOWN:  # and the call raised no error: kinds of such calls are not kept
+        if plan is _UNKNOWN:  # kinds of calls that raise an error are not kept
             if len(plans) >= _MAX_PLANS:
                 plans.clear()
             plans[kind] = _SEEN_ONCE

@@ -99,6 +99,14 @@ def test_migrate_gives_a_call_of_every_row_that_cuaug_accepts(library, name, row
         ("Compose([X.NoOp(p=1), X.ToTensorV2()])", "Compose([X.Identity()])"),
         ("Compose([X.ToTensorV2()])", "Compose([])"),
         ("Compose([\n    X.ToTensorV2(),\n    X.NoOp(p=1),\n])", "Compose([\n    X.Identity(),\n])"),
+        (
+            "Compose([\n    X.NoOp(p=1), X.ToTensorV2(), X.ToTensorV2(),\n    X.NoOp(p=1),\n])",
+            "Compose([\n    X.Identity(),\n    X.Identity(),\n])",
+        ),
+        (
+            "Compose([\n    X.ToTensorV2(),\n    X.ToTensorV2(),\n    X.NoOp(p=1),\n])",
+            "Compose([\n    X.Identity(),\n])",
+        ),
     ],
 )  # fmt: skip
 def test_migrate_edits_calls_of_albumentations(call, expected):
