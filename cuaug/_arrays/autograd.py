@@ -46,9 +46,9 @@ def is_intercepting() -> bool:
 
 
 def needs_operations(*values: Any) -> bool:
-    """Whether autograd records operations on a value, or only torch's operations can read it.
+    """Whether autograd records operations on one of the values, or one can be read by torch's operations only.
 
-    That is a tensor on a device other than the CPU and CUDA devices, or of a class with its own dispatch.
+    The latter are tensors on a device other than the CPU and CUDA devices, and of classes with a dispatch of their own.
     """
     torch = sys.modules.get("torch")
     if torch is None:

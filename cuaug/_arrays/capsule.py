@@ -14,7 +14,8 @@ _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
 _TYPE_NAMES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
 _READ_ONLY, _IS_COPIED = 1, 2
 
-# Function objects of this module: all libraries of a process share the types that are set on `ctypes.pythonapi`.
+# Function objects of this module: argument types that are set on `ctypes.pythonapi.PyCapsule_IsValid` itself would hold
+# for all code of the process.
 _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
 _get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)

@@ -27,7 +27,7 @@ from .torch_library import TorchLibrary, torch_library
 
 _MAX_NESTED_LISTS = 4  # no parameter has more axes
 _NOT_NUMBERS = str, bytes, np.datetime64, np.timedelta64
-_dtype_names: dict[Any, str] = {}  # of dtypes that were named: NumPy and torch take microseconds
+_dtype_names: dict[Any, str] = {}  # results of `dtype_name`: NumPy and torch take microseconds for a name
 
 
 def allocate_pinned(shape: tuple[int, ...], order: Sequence[int]) -> Any:
@@ -73,7 +73,7 @@ def is_host(value: Any) -> bool:
         return bool(value.device.type == "cpu")
     if isinstance(library, SymbolicLibrary):
         return bool(value.device < 0)
-    if isinstance(library, JaxLibrary) and len(value.devices()) > 1:  # which have no DLPack device
+    if isinstance(library, JaxLibrary) and len(value.devices()) > 1:  # such an array has no DLPack device
         return all(device.platform == "cpu" for device in value.devices())
     return library is not CUPY and capsule.device_of(value) < 0
 
@@ -101,7 +101,7 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
             return values.astype(np.float32)
         elif dtype is None or _holds_numbers(values):
             return np.asarray(values, dtype=dtype)
-    except OverflowError:  # an int
+    except OverflowError:  # an int that the dtype cannot hold
         if dtype in (np.float32, np.float64):
             numbers = "a number" if isinstance(value, int) else "numbers"
             raise ValueError(f"{parameter} must be {numbers} that a float holds, got {value_text(value)}") from None
@@ -209,7 +209,7 @@ def sample_ids(ids: Any) -> Any:
     values = host_array("ids", ids, None)
     if values.dtype.kind not in "iuf":
         raise TypeError(f"ids must be integers, got {values.dtype}")
-    if values.dtype.kind == "f":  # lists of np.uint64 and other integers, too
+    if values.dtype.kind == "f":  # NumPy also makes floats of a list of np.uint64 and int
         is_valid, limit = (abs(values) <= 2.0**53) & (values == np.rint(values)), "at most 2**53 if they are floats"
     else:
         is_valid, limit = (values >= -_check.MAX_INT64) & (values <= _check.MAX_INT64), "of 64 bits"
@@ -247,7 +247,7 @@ def _find_dtype_name(dtype: Any) -> str:
     if isinstance(dtype, str) or text.startswith("torch."):
         return text.removeprefix("torch.")
     try:
-        if isinstance(dtype, (list, tuple, dict)):  # np.dtype makes a record of it
+        if isinstance(dtype, (list, tuple, dict)):  # np.dtype would make a structured dtype of it
             raise TypeError
         return str(np.dtype(dtype).name)
     except (TypeError, ValueError):

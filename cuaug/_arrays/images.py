@@ -190,7 +190,7 @@ def describe_out(
 def result_axes(
     axes: BatchAxes, layout: str, size: tuple[int, int], channels: int
 ) -> tuple[tuple[int, ...], BatchAxes]:
-    """Shape and axes of a result of this size, in the input's memory order if it has the input's layout."""
+    """Shape and axes of a result of this size, in the input's memory order if `layout` is the input's layout."""
     extents = dict(zip("NTCHW", (*axes.extents[:2], channels, *size), strict=True))
     shape = tuple(extents[axis] for axis in layout)
     memory_order = axes.memory_order if layout == axes.layout else None
@@ -263,10 +263,10 @@ def _check_unambiguous(shape: tuple[int, ...], layout: str, other: str) -> None:
     """Refuses a shape that has more than 4 channels in its default layout, and another plausible reading.
 
     - CHW: a batch of grey images without a channel axis has the same shape.
-    - HWC: also, unless the channels are at most a quarter of the rows and columns: (64, 64, 13) is accepted.
-    - NCHW, NHWC: the other layout has 1 to 4 channels, and its images are at least as close to a square as those of the
-      default layout, or the images of the default layout are strips of at least 4 to 1: (8, 224, 224, 3) as NCHW.
-      (8, 512, 8, 4) as NCHW is accepted.
+    - HWC: the same, unless the channels are at most a quarter of the rows and columns: (64, 64, 13) is accepted.
+    - NCHW, NHWC: the other layout has 1 to 4 channels. In addition, its images are at least as close to a square as
+      those of the default layout, or the images of the default layout are strips of at least 4 to 1. As NCHW,
+      (8, 224, 224, 3) is refused and (8, 512, 8, 4) is accepted.
     """
     extent, other_extent = dict(zip(layout, shape, strict=True)), dict(zip(other, shape, strict=True))
     channels, other_channels = extent["C"], other_extent["C"]

@@ -53,7 +53,7 @@ class JaxLibrary(DLPackLibrary):
         if self._device is None:
             return jax.numpy.asarray(array)
         with jax.default_device(self._device):
-            result = jax.numpy.asarray(array)  # a copy; `device_put` would use the memory, which the caller may change
+            result = jax.numpy.asarray(array)  # a copy; `device_put` may share the caller's memory
         return jax.device_put(result, self._device) if self._is_committed else result
 
     def convert(self, value: Any, like: Any, dtype: str) -> Any:

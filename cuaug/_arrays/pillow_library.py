@@ -16,7 +16,7 @@ _CHANNELS = {"L": 1, "RGB": 3, "RGBA": 4}
 
 
 class PillowPixels(np.ndarray):
-    """The pixels of an image of Pillow in a sample; the result in its place becomes an image."""
+    """The pixels of an image of Pillow that a sample contains: their result is returned as an image of Pillow."""
 
 
 class PillowLibrary(DLPackLibrary):

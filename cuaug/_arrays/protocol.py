@@ -21,7 +21,7 @@ class Library(Protocol):
     strides are not whole elements or torch's negative bit is set. `stream`, which only DLPack uses: the reader's
     CUDA stream, which waits for the producer's work on the array. `key_and_pointer` returns a hashable key, and the
     pointer: arrays of one type with equal keys have descriptors that differ only in pointer and owner. It returns None
-    where only `describe` can tell.
+    for an array without such a key, which has to be described anew.
     `empty` allocates a dense array on the caller's current stream; `order` lists the axes from outermost to innermost
     in memory. Passes write to the caller's `out`, or to arrays that `empty` or `from_numpy` returned; `to_user_array`
     converts such an array to the caller's library.

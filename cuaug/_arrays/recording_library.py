@@ -64,5 +64,5 @@ class RecordingLibrary:
 
 
 def executor_of(library: Library) -> Executor:
-    """The executor of the passes on this library's images: it records the call of a `RecordingLibrary`."""
+    """The executor of the passes on this library's images: that of a `RecordingLibrary`, else `DIRECT`."""
     return library.executor if isinstance(library, RecordingLibrary) else DIRECT

@@ -150,7 +150,7 @@ class TorchLibrary:
         """
         if self.torch.cuda.is_current_stream_capturing():
             return tensor
-        # To copy a small tensor takes less time than to ask CUDA.
+        # Copying a small tensor takes less time than asking CUDA whether it is pinned.
         return tensor.clone() if tensor.nbytes <= _MAX_COPIED_BYTES or tensor.is_pinned() else tensor
 
     def namespace(self) -> ModuleType:

@@ -57,7 +57,8 @@ def call_forward(instance: Any, *args: Any, **kwargs: Any) -> Any:
 def _module_subclass(cls: Any, module: Any) -> type:
     if issubclass(cls, module):
         return cls
-    # A class's own `__call__` stays, unless it is its `forward`: torch's, which runs hooks, adds 2 us to every call.
+    # The class keeps its own `__call__`, unless that is its `forward`: the module's `__call__`, which runs hooks, adds
+    # 2 us to every call.
     body = {"_plain_class": cls}
     body |= {"__call__": module.__call__} if cls.__call__ is cls.forward else {}
     body |= {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}

@@ -68,7 +68,8 @@ def wrap_like(result: Any, example: Any, canvas_size: tuple[int, int] | None = N
     wrap = getattr(type(example), "wrap", None)  # older versions of torchvision do not have the method
     if wrap is None or sys.modules["torch"].compiler.is_compiling():
         return sys.modules["torchvision.tv_tensors"].wrap(result, like=example, **metadata)
-    return wrap(result, example, **metadata)  # as the function, which pauses torch.compile for twice the time
+    # tv_tensors.wrap calls this method, too, but takes twice the time: it disables torch.compile for its call.
+    return wrap(result, example, **metadata)
 
 
 def as_tv_tensor(name: str, tensor: Any) -> Any:

@@ -56,7 +56,7 @@ def _file(data: Any, position: int | None, max_bytes: int | None) -> File:
 
 
 def _read_path(file: File, max_bytes: int | None) -> File:
-    """Stops reading soon after the limit, even if `fstat` reports less: a path may be a pipe, or a file may grow."""
+    """The file with its data. Reading stops soon after the limit even if `fstat` reports less, as for a pipe."""
     with Path(str(file.source)).open("rb", buffering=0) as stream:
         size = os.fstat(stream.fileno()).st_size
         if max_bytes and size > max_bytes:

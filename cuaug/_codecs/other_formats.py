@@ -29,8 +29,9 @@ _SIGNATURES = {
     **{f"P{variant}".encode(): "PPM" for variant in range(1, 7)},  # Pillow's name of all PNM formats
 }
 _EXIF_ORIENTATION, _TIFF_BITS_PER_SAMPLE = 0x0112, 258
-# Pillow decodes text PNM, PNM whose maximum is not 255 (nor, if grey, 65535), and run-length BMP by Python code, which
-# takes about 1 us for one channel of a pixel. C code decodes PNG, GIF, WebP and TIFF, in up to 0.04 us for a pixel.
+# Python code of Pillow decodes text PNM, PNM with a maximum other than 255 (and other than 65535 if it is grey), and
+# run-length BMP. It takes about 1 us for a value, which is one channel of a pixel. C code decodes PNG, GIF, WebP and
+# TIFF, in up to 0.04 us for a pixel.
 _PIXELS_PER_PYTHON_VALUE = 16
 
 

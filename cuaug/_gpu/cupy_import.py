@@ -15,8 +15,8 @@ from typing import Any
 from .._check import BackendError
 from .._host.installation import install_per_driver
 
-# What first used the driver in this process; the text is only for debugging. While the list is empty, a forked child
-# may use CUDA: even the number of GPUs initializes the driver, which then fails in a child.
+# What has initialized the driver in this process, as text for debugging. While the list is empty, a forked child may
+# use CUDA. Even a query of the number of GPUs initializes the driver, and an initialized driver fails in a child.
 cuda_users: list[str] = []
 
 

@@ -19,8 +19,8 @@ def median_device_us(call: Callable[[], Any], calls_per_group: int, stream: int,
     """The median device time of a call, from several groups of calls, each between two events of the stream.
 
     Before the first event the device fills memory until the host has queued the group. Without this delay a device
-    that is faster than the host would wait for the host between the events. If a call
-    waits for the device, the wait is part of the result.
+    that is faster than the host would wait for the host between the events. If a call waits for the device, the wait is
+    part of the result.
 
     Args:
         call: Queues its work on the stream; has been called before.

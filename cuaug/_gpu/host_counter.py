@@ -19,7 +19,7 @@ class HostCounter:
     """A pinned host integer that the last kernel of a call writes, so no copy is needed.
 
     The kernels of the call may use the counter's scratch memory on the device. They no longer need it when the number
-    is written, so that the next call can take the counter with its scratch memory.
+    is written: from then on another call may take the counter with its scratch memory.
     """
 
     scratch_bytes = 1 << 20

@@ -1,4 +1,4 @@
-"""The records of kernels and CPU loops of boxes and regions, as records.py has those of images and matrices."""
+"""The records of kernels and CPU loops for boxes and regions of interest; records.py has all other records."""
 
 from __future__ import annotations
 

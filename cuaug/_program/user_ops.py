@@ -204,7 +204,7 @@ def _check_commas_and_comparisons(expression: str) -> None:
                     f"0 < px < 1: {expression}"
                 )
             comparisons[-1].add(_COMPARISONS[sign])
-            if _COMPARISONS[sign] == "equality":  # it compares the results of those on both sides: u < 1 == v < 1
+            if _COMPARISONS[sign] == "equality":  # u < 1 == v < 1 compares two results
                 comparisons[-1].discard("order")
         previous_name = token["name"]
 
@@ -230,7 +230,7 @@ def identifiers(expression: str) -> list[str]:
 
 
 def _tokens(expression: str) -> Iterator[re.Match[str]]:
-    """The tokens of an expression. It may have no others, as recipes may come from files that nobody has checked."""
+    """The tokens of an expression. Refuses all other text: recipes may come from files that nobody has checked."""
     position = 0
     while position < len(expression):
         token = _TOKEN.match(expression, position)
