@@ -9,7 +9,7 @@ from . import registry
 
 
 def note(transform: Any, name: str) -> None:
-    """Note that the attribute is assigned again. An AttributeError if calls no longer read it."""
+    """Note that the attribute is assigned again. Raises an AttributeError if calls no longer read it."""
     if name in transform._planned_names():
         title = transform.title
         raise AttributeError(

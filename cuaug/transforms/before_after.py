@@ -84,7 +84,7 @@ def _with_object_numbers(parsed: ParsedSample) -> ParsedSample:
     """
     targets = []
     for boxes in parsed.targets_of("boxes"):
-        # Without an axis it is 1: the call then refuses the boxes with its message.
+        # The count of an array without axes is 1; the call refuses such boxes with its own message.
         counts = [math.prod(entry.shape[:1]) for entry in boxes.value]
         numbers: Any = [np.arange(count) for count in counts]
         numbers = numbers if isinstance(boxes.value, list) else np.stack(numbers)

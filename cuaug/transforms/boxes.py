@@ -141,7 +141,7 @@ def _check_dtype(name: str, boxes: Any, columns: int) -> None:
 
 
 def _with_columns(boxes: Any, columns: int) -> Any:
-    """The boxes; an array of none gets these columns, as an empty list is parsed as (0, 4), whatever the format."""
+    """The boxes. An empty array gets this number of columns: empty lists are parsed as (0, 4), whatever the format."""
     shape = tuple(getattr(boxes, "shape", ()))
     return boxes.reshape(*shape[:-1], columns) if len(shape) > 1 and shape[-2] == 0 and shape[-1] == 4 else boxes
 

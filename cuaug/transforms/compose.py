@@ -133,7 +133,7 @@ class Compose(TransformSequence):
             labels: Unchanged, except that MixUp and CutMix mix them, and ``Boxes(compact=True)`` removes those of
                 invalid boxes. [N] or [N, classes]
             ids: The samples' ids, or the id of the first; default: 0 to N - 1. Draws use their lower 48 bits. [N]
-            step: The number of this draw, of which the lower 32 bits count; default: the number of calls so far.
+            step: The number of this draw (its lower 32 bits); default: the number of earlier calls without ``step``.
             layout: E.g. "NHWC", or "HWC" for each image of a list; default: channels-first for torch, else last. After
                 ToImage, PILToTensor, ToTensor and ToPILImage, which also move channels, images have the default.
 
@@ -170,7 +170,7 @@ class Compose(TransformSequence):
     ) -> Params:
         """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call.
 
-        Both run the transforms only, without a ``forward`` that a subclass defines.
+        `draw` and `apply` run the transforms only, without a ``forward`` that a subclass defines.
         """
         batch = describe_one_array(images, layout)
         return self._fused.draw(self._fused.plans.plan(batch), batch, ids, self._next_key(ids, step))
@@ -291,8 +291,8 @@ class Compose(TransformSequence):
         """Draw the first `n` samples before and after a call with these arguments. Needs matplotlib.
 
         Boxes (the valid ones), masks and keypoints are drawn on both, labels are titles or captions of boxes. The
-        recipe's last :class:`Normalize` is undone; other floats are stretched from their minimum and maximum if they
-        are not in 0..1. Runs the recipe on all samples, as they may be mixed; the step stays as it is.
+        recipe's last :class:`Normalize` is undone; other floats are scaled from minimum..maximum to 0..1 if they are
+        not in 0..1. Runs the recipe on all samples, as they may be mixed; the step stays as it is.
         """
         sample = call_sample(images, masks, boxes, keypoints, labels, layout=layout)
         key = self._next_key(ids, self._step if step is None else step)
@@ -326,7 +326,7 @@ class Compose(TransformSequence):
         return super()._init_arguments() | {"seed": self.seed}  # a property, which `vars(self)` lacks
 
     def _call(self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: Layout | None) -> Any:
-        """A call. `names`: if the sample is the dict of the call's arguments (`named_sample`), its keys; else empty."""
+        """A call. `names`: the keys of the sample if it is a dict of arguments from `named_sample`; else empty."""
         attributes = vars(self)  # faster than the attributes of a torch module
         if is_changed(attributes["transforms"], attributes["_planned_list"]) or attributes["_inner_lists"]:
             self._split_if_changed()
@@ -336,7 +336,7 @@ class Compose(TransformSequence):
         return parts.call_parts(self._parts, sample, names, ids, step, layout, self._next_key)
 
     def _next_key(self, ids: Any, step: int | None) -> tuple[int, int]:
-        """Seed and step of this call, which counts from here on; `ids` and `step` are those that the user passes."""
+        """Seed and step of a call with these `ids` and `step`. A call without `step` increments the recipe's step."""
         attributes = vars(self)  # setattr of a torch module is slow
         seed = call_seed(attributes, ids, step)
         if step is not None:

@@ -21,7 +21,7 @@ from .sample_target import UnstackedBatch, image_layout
 from .transform import Transform
 
 Key: TypeAlias = tuple[int, int]  # seed and step
-GetKey: TypeAlias = Callable[[Any, int | None], Key]  # of ids and step; counts the call
+GetKey: TypeAlias = Callable[[Any, int | None], Key]  # takes ids and step; counts the call
 
 
 class FusedPart:
@@ -36,7 +36,7 @@ class FusedPart:
         self.plans: PlanCache = PlanCache(transforms, first_position)
         self._boxes, self._keypoints = boxes, keypoints
         self._replay_counters = draw.ReplayCounters()  # of CUDA graphs that capture calls
-        self._array_types: set[type] = set()  # whose objects are images, not structured samples
+        self._array_types: set[type] = set()  # types of arrays: a sample of such a type is images, without a structure
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy begins without plans."""

@@ -295,7 +295,7 @@ class RandomPerspective(Transform):
 
 
 def _copied_padding(padding: Size) -> Size:
-    """Checked; not changed by later changes of the caller's list or array."""
+    """The padding, checked, and copied so that later changes of the caller's list or array have no effect."""
     padding_of(padding)
     values = python_value(padding)
     return tuple(values) if isinstance(values, list) else values

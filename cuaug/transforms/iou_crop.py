@@ -17,8 +17,8 @@ from .several_sizes import SizeTransform
 
 __all__ = ["RandomIoUCrop"]
 
-# With the default options each repetition ends with a probability of 1/7 at least: fewer than one image in 10**17 needs
-# more; such an image stays whole.
+# With the default options each repetition is the last one with a probability of at least 1/7 (the option 1): fewer than
+# one image in 10**17 needs more. Such an image stays whole.
 _MAX_REPETITIONS = 256
 
 

@@ -115,7 +115,7 @@ def _identity_move(matrices: Any) -> Move:
 
 
 def _rows(row: Any, like: Any) -> Any:
-    """One row for each row of `like`, in its library and on its device."""
+    """The row, once for each row of `like`, in the library and on the device of `like`."""
     values = np.broadcast_to(np.asarray(row, np.float64), (int(like.shape[0]), *np.shape(row)))
     return convert.asarray(np.ascontiguousarray(values), like=like, dtype=convert.dtype_name(like.dtype))
 

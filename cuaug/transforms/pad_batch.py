@@ -109,7 +109,7 @@ class PadPart:
         except (TypeError, ValueError) as error:
             prefix_message(error, self.title)
             raise
-        mask = _mask_target(parsed, is_call=bool(names))
+        mask = _mask_target(parsed, outermost_is_arguments=bool(names))
         if mask is not None:
             parsed = parsed.with_targets((*parsed.targets, mask))
             results["pixel_mask"] = [_pixel_masks(mask, results["images"][0], sizes, batch_size)]
@@ -159,15 +159,17 @@ def _batch_layout(image: ImageBatch, layout: str | None) -> str | None:
     return None if layout is None else f"N{image_layout}"
 
 
-def _mask_target(parsed: ParsedSample, is_call: bool) -> Target | None:
+def _mask_target(parsed: ParsedSample, outermost_is_arguments: bool) -> Target | None:
     """The target of the masks: beside images in dicts, else beside other targets in dicts; None if there is none.
 
-    `is_call`: the outermost dict holds the arguments of the call, so that no entry can be added to it.
+    `outermost_is_arguments`: the outermost dict holds the arguments of the call, so that no entry can be added to it.
     """
     images, *others = parsed.targets_of("images") + [target for target in parsed.targets if target.kind != "images"]
     for neighbour in (images, *sorted(others, key=lambda target: len(target.paths[0]))):
         parents = [path[:-1] for path in neighbour.paths if path]
-        if parents and all((p or not is_call) and isinstance(value_at(parsed.sample, p), Mapping) for p in parents):
+        if parents and all(
+            (p or not outermost_is_arguments) and isinstance(value_at(parsed.sample, p), Mapping) for p in parents
+        ):
             # The result has no type of the images: a mask of tv_tensors or of images of Pillow is a plain array.
             is_gathered = isinstance(neighbour.original, GatheredValues)
             original = GatheredValues([None] * parsed.samples) if is_gathered else None

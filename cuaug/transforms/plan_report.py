@@ -28,9 +28,10 @@ def plan_report(
     layout: str | None = None,
     run: Callable[[Any], Any] | None = None,
 ) -> Report:
-    """The report for an array, or for the largest batch of a list. `images` None: the next three describe them.
+    """The report for an array, or for the largest batch of a list.
 
-    `run`: a call of the recipe with images, to be timed; None: the report has no times.
+    If `images` is None, `size`, `dtype` and `channels` describe the images. `run`: a call of the recipe with
+    images, to be timed; None: the report has no times.
     """
     transform_titles: dict[int, str] = {}
     prefix_length, batches = 0, tuple[int, ...]()

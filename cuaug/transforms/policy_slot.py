@@ -35,7 +35,7 @@ def draw_lookup(
     otherwise: float = -1.0,
     integer_range: tuple[int, int] | None = None,
 ) -> Column:
-    """A column with the entry at each sample's index; `otherwise` if that is negative or the gate is closed.
+    """A column with the entry at each sample's index; `otherwise` if the index is negative or the gate closed.
 
     `integer_range`: as in `Column`.
     """

@@ -1,4 +1,4 @@
-"""Targets by position, where torchvision's recipes take them: None, and labels after tv_tensors."""
+"""Positional targets that torchvision's recipes take, too: None, and labels that follow a tv_tensor."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _NAMES = "masks", "boxes", "keypoints", "labels"
 def targets_by_position(call: Callable[..., Any]) -> Callable[..., Any]:
     """Decorates `Compose.__call__`. The results are in the order of the arguments.
 
-    ``image, target = transforms(image, None)`` returns None in its place, if all targets are None. After a tv_tensor,
-    labels may be in the place of the boxes or the keypoints: ``transforms(image, boxes, labels)``.
+    If all targets are None, the result has None in their places: ``image, target = transforms(image, None)``. After
+    a tv_tensor, labels may be in the place of the boxes or the keypoints: ``transforms(image, boxes, labels)``.
     """
 
     @functools.wraps(call)

@@ -35,7 +35,7 @@ class _PlannedRow(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Group:
-    """What images have in common that can form one batch."""
+    """The plan and the description that the images of one batch have in common."""
 
     plan: RecipePlan
     row: RaggedRow  # of one of them

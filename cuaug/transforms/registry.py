@@ -58,7 +58,7 @@ def _value_of(value: Any, key: str = "") -> Any:
     """The value of a description. `key`: the parameter that it is given to."""
     if isinstance(value, dict):
         name = value.get("name")
-        if key == "fill" and name is None:  # a dict by kind, which the constructor checks: all others are objects
+        if key == "fill" and name is None:  # a dict by kind, checked by the constructor; all other dicts are objects
             return value
         if not isinstance(name, str) or name not in _CLASSES:
             raise ValueError(f"name must be that of a transform, got {value_text(name)}")
@@ -82,12 +82,12 @@ def plain_value(value: Any) -> Any:
 
 @functools.cache
 def parameter_names(cls: Any) -> tuple[str, ...]:
-    """Those of the constructor."""
+    """The names of the constructor's parameters."""
     return tuple(inspect.signature(cls.__init__).parameters)[1:]
 
 
 @functools.cache
 def inherited_parameter_names(cls: type, root: type) -> frozenset[str]:
-    """Those of the constructors of the class and of its bases below `root`: attributes that its objects may have."""
+    """The parameter names of the class and of its bases below `root`: attributes that its objects may have."""
     bases: list[Any] = [base for base in cls.__mro__ if issubclass(base, root) and base is not root]
     return frozenset(name for base in bases for name in parameter_names(base))
