@@ -9,8 +9,8 @@ namespace native {
 const LoopTable& loops();  // the loop table of the instruction set in use
 int threads();             // the number of threads that a call may use
 
-// A pooling, an image loop (BoundLoop::value_count) or a matrix builder (its points) of fewer values than this runs in
-// the calling thread: waking another one takes longer.
+// Pooling, image loops and matrix builders with fewer values than this run in the calling thread: waking another one
+// takes longer. BoundLoop::value_count has the values of an image loop; those of a matrix builder are its points.
 constexpr double min_parallel_values = 1 << 15;
 
 // Each function adds the Python functions and classes of one file: bind_jpeg adds those of jpeg.cpp, and so on.

@@ -14,8 +14,8 @@ struct BoundLoop {
     long long samples;
     bool reads_other_samples;
     std::function<void(const pybind11::bytes& record)> check;  // throws if the record has a wrong size or values
-    // The channels x the pixels that a call writes, or that a resample reads if those are more; 0 for draws. The sizes
-    // of a ragged batch's images differ from call to call.
+    // The channels x the pixels that a call writes, or that a resample reads if those are more; 0 for draws. It depends
+    // on the record, because the sizes of a ragged batch's images differ from call to call.
     std::function<double(const void* record)> value_count;
     std::function<long long(const LoopTable&, const void* record)> task_count;
     // `is_last`: no other loop of the call reads the result.

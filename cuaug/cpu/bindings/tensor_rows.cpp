@@ -61,8 +61,8 @@ struct HashKind {
 
 struct Row {
     std::string bytes;
-    py::object group;  // None: tensors of this kind cannot form a batch
-    std::pair<std::int64_t, std::int64_t> size;
+    py::object group;  // tensors form a batch if their groups are one object; None: tensors of this kind form no batch
+    std::pair<std::int64_t, std::int64_t> size;  // (height, width)
 };
 
 class TensorRows {
@@ -76,7 +76,8 @@ public:
                 "the exchange API of DLPack must be of version 1, with a function that views tensors");
     }
 
-    // The table and the group of the tensors, or None. Python code runs in `new_row`: the list may change meanwhile.
+    // The table and the group of the tensors. None if they have one size, if they form no batch, or if only Python can
+    // describe one of them. Python code runs in `new_row`: the list may change meanwhile.
     py::object table(const py::list& tensors, const py::object& new_row) {
         std::string table;
         std::shared_ptr<const Row> first;
@@ -136,8 +137,8 @@ private:
 
     std::shared_ptr<const Row> find(const Kind& kind) const {
         const std::lock_guard lock(mutex_);
-        const auto found = rows_.find(kind);
-        return found == rows_.end() ? nullptr : found->second;
+        const auto entry = rows_.find(kind);
+        return entry == rows_.end() ? nullptr : entry->second;
     }
 
     std::shared_ptr<const Row> add(const Kind& kind, const py::object& new_row) {

@@ -20,11 +20,11 @@ struct ChainWorkspace : SegmentWorkspace<R> {
         prepared_channel = -1;
         nontemporal = bypass_cache;
         this->pending_store = {};
-        use_own_rows();
+        use_workspace_rows();
     }
 
     // Lets ops read and write `channel`.
-    void use_own_rows() {
+    void use_workspace_rows() {
         for (int k = 0; k < 4; ++k) rows.in[k] = rows.out[k] = this->channel[k];
     }
 };
@@ -92,7 +92,8 @@ inline bool apply_chain(const native::PointwiseCall& call, const PixelContext<R>
     return any_op_active;
 }
 
-// Whether the mean of the chain's result is needed, for the sample whose parameters are prepared: the last op knows.
+// Whether the mean of the chain's result is needed, for the sample whose parameters are prepared. `needs_mean` of the
+// last op decides.
 template <class R, int K>
 inline bool chain_needs_mean(const native::PointwiseCall& call, const ChainWorkspace<R>& workspace) {
     const R* params = workspace.params;

@@ -38,7 +38,7 @@ struct JpegTile {
     JpegTileAxis x, y;
 };
 
-// Samples are centred. Rows are counted from the beginning of the tile.
+// Samples are -128..127. Rows are counted from the beginning of the tile.
 struct JpegWorkspace {
     SegmentWorkspace<float> pixels;
     // A row of blocks before it is coded, and two rows of chroma before their mean is taken.

@@ -51,7 +51,7 @@ struct PointwiseCall {
     int op_count;
     int out_channels;
     bool in_place;  // for luma_mean: the results of the ops replace the image
-    bool is_last;   // of the loops of a function or recipe: none reads the result
+    bool is_last;   // no other loop of the function or recipe reads the result
 };
 
 struct MixCall {

@@ -86,18 +86,18 @@ inline int find_runs(const int* columns, int count, CopyRun* runs) {
     return run_count;
 }
 
-// Whether the runs are so short that a copy of each costs more than one of each pixel.
+// Whether the runs are so short that copying run by run takes longer than copying pixel by pixel.
 inline bool runs_are_short(int run_count, int width) { return run_count * 8 > width; }
 
-// Whether the strip gets the fill as a whole before pixels are copied to it. Filling a run of a row takes as long as
-// about 1 KiB of one long fill.
+// Whether the strip gets the fill as a whole before pixels are copied to it. Filling one run of a row takes as long as
+// filling about 1 KiB of the whole strip.
 inline bool fills_strip_first(const PixelCopy& copy, const NearestStripWorkspace& workspace, int run_count, int width) {
-    int fills = 0, copied = 0;
+    int fill_runs = 0, copied_pixels = 0;
     for (const CopyRun* run = workspace.runs; run < workspace.runs + run_count; ++run)
-        run->source_column < 0 ? ++fills : copied += run->count;
+        run->source_column < 0 ? ++fill_runs : copied_pixels += run->count;
     const bool is_contiguous =
         copy.out.column_stride == copy.unit_bytes && copy.out.row_stride == width * copy.out.column_stride;
-    return is_contiguous && copied * copy.unit_bytes <= fills * 1024;
+    return is_contiguous && copied_pixels * copy.unit_bytes <= fill_runs * 1024;
 }
 
 template <int Bytes>

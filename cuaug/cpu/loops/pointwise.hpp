@@ -54,7 +54,7 @@ inline void pointwise_segment(const native::PointwiseCall& call, const Pointwise
         const int channel_group_index = static_cast<int>(t) * ((args.channels + 3) / 4) + c / 4;
         PixelContext<R> context = {x, y, args.in_width, args.in_height, R(1), R(1), channel_group_index};
         bool writes_result = false;
-        workspace.use_own_rows();
+        workspace.use_workspace_rows();
         dispatch_image_dtype(call.out_dtype, [&](auto element) {
             using T = decltype(element);
             context.out_max_value = R(max_value<T>);
@@ -105,7 +105,7 @@ inline void convert_rows(const native::PointwiseCall& call, const PointwiseRecor
     });
 }
 
-// A task of at least `min_levels_per_task` levels, if the call maps levels.
+// If the call maps levels, a task has at least `min_levels_per_task` of them, except the last of a frame.
 inline int rows_per_pointwise_task(const native::PointwiseCall& call, const PointwiseRecord& args) {
     const int rows = rows_per_segment_task(args);
     if (!maps_levels(call, args)) return rows;

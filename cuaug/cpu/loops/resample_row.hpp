@@ -2,9 +2,9 @@
 
 #include "resample_axis.hpp"
 
-// Each output row is computed in two steps. First, weighted source rows are added up. Source values are not
-// copied first: in every layout adjacent columns have one constant distance. Second, weighted sums along the row of
-// sums give the output pixels: of eight rows at once (simd8.hpp) if the source columns are few and inside the image.
+// Each output row is computed in two steps. First, weighted source rows are added up; they are read in place, because
+// adjacent columns have a constant distance in every layout. Second, weighted sums along the row of sums give the
+// output pixels: of eight rows at once (simd8.hpp) if the source columns are few and inside the image.
 
 namespace cuaug {
 

@@ -83,8 +83,7 @@ inline void warp_by_dtype(const native::WarpCall& call, long long task, void* me
 }
 
 // Changes the record so that its input is the window of sample n, the part of the image that the border surrounds
-// (WarpRecord::window). The matrix then maps to coordinates that count from
-// the first pixel of the window.
+// (WarpRecord::window). The matrix then maps to coordinates that count from the first pixel of the window.
 template <class Geometry>
 inline void crop_to_window(const native::WarpCall& call, WarpRecord<Geometry>& record, long long n) {
     auto matrix = record.geometry.sample(n);

@@ -5,9 +5,9 @@
 
 // A tile is computed in stages: the coordinates; the source box, in groups of four channels and with the border
 // applied; the sampled pixels; the output. A stage passes its result on in memory that fits in the cache. Geometry,
-// source dtype, sampler and target dtype are each a template argument of one stage only, so the number of compiled
-// functions is the sum of their numbers, not the product. Two cases are compiled for pairs: DirectImage for source
-// dtype and sampler, bilinear_tile.hpp for source and target dtype.
+// input dtype, sampler and output dtype are each a template argument of one stage only, so the number of compiled
+// functions is the sum of their numbers, not the product. Two cases are compiled for pairs: DirectImage for input dtype
+// and sampler, bilinear_tile.hpp for input and output dtype.
 
 namespace cuaug {
 

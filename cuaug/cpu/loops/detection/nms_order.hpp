@@ -23,7 +23,7 @@ template <class R>
 inline void rank_boxes(const NmsRecord& args, long long n) {
     const NmsSortKey* keys = sorted_keys(args, n, true);
     const bool has_classes = args.classes.data != nullptr;
-    int* score_ranks = args.kept + n * args.count;  // until nms.hpp fills `kept`
+    int* score_ranks = args.kept + n * args.count;  // `kept` holds them until nms.hpp fills it
     if (has_classes) {
         const NmsSortKey* by_score = sorted_keys(args, n, false);
         for (int rank = 0; rank < args.count; ++rank) score_ranks[by_score[rank].index] = rank;

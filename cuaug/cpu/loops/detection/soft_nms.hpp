@@ -10,8 +10,8 @@
 namespace cuaug {
 
 // The boxes of a sample whose scores are above the threshold and may decay (`SoftNmsRole::decaying`), in the order of
-// their indices. A removed box stays, with the score
-// `removed_score`, until a quarter of the boxes is removed; the others are then moved together.
+// their indices. A removed box stays, with the score `removed_score`, until a quarter of the boxes is removed; the
+// others are then moved together.
 struct SoftBoxes {
     double *left, *top, *right, *bottom, *area, *score;
     int* index;
