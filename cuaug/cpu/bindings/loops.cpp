@@ -147,7 +147,7 @@ BoundLoop pointwise(const py::bytes& record, const std::string& in_dtype, const 
     const auto check_channels = [=](const py::bytes& bytes) {
         const int channels = unpack_record<cuaug::PointwiseRecord>(bytes).channels;
         require(out_channels == channels || (channels <= 4 && out_channels >= 1 && out_channels <= 4),
-                "as many channels as the result, or both at most 4");
+                "as many channels as the result, unless both have at most 4");
     };
     check_channels(record);
     const PointwiseCall call = {nullptr,

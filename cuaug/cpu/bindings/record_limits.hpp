@@ -24,7 +24,7 @@ inline void require(bool holds, const std::string& rule) {
 inline void check_limits(const cuaug::BatchRecord& record) {
     require(record.samples >= 0 && record.frames > 0 && record.channels > 0 && record.out_height > 0 &&
                 record.out_width > 0,
-            "0 or more samples, and frames, channels, rows and columns");
+            "0 or more samples, and at least one frame, channel, row and column");
 }
 
 inline void check_limits(const cuaug::BlendRecord& record) {

@@ -141,7 +141,7 @@ struct OpChain<R, K, Op, RestOps...> {
         return op_is_inactive && rest.is_identity();
     }
 
-    // Whether the mean of the chain's result is needed, for this sample: the last op knows.
+    // Whether the mean of the chain's result is needed, for this sample. `needs_mean` of the last op decides.
     bool needs_mean() const { return sizeof...(RestOps) == 0 ? op_needs_mean(op, 0) : rest.needs_mean(); }
 
     template <int N>
