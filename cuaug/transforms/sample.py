@@ -45,12 +45,12 @@ def transform_sample(
         parsed: The sample and its targets.
         plans: The recipe's plans.
         draw_params: Function of a plan, a batch and the batch's ids.
-        ids: Those of the call.
+        ids: The ids of the call, as a user passes them.
         layout: The layout of the images.
         boxes: Options of the boxes.
         keypoints: Options of the keypoints.
-        sized_images: The single images of each target, with a `drawn_size`, if sizes were drawn. `plans.prefixes` has a
-            prefix for each of them.
+        sized_images: If sizes were drawn: the single images of each target, each image with its `drawn_size`.
+            `plans.prefixes` has a prefix for every image.
     """
     image_targets = parsed.targets_of("images")
     batch_key = plans.prefixes.batch_key
@@ -148,7 +148,7 @@ def _transform_images(target: Target, groups: Sequence[Group]) -> Any:
 
 
 def _check_equal_sizes(parsed: ParsedSample, image_groups: Sequence[Any]) -> None:
-    """Several images of one sample share their draws, which depend on the size."""
+    """Raises ValueError if images of one sample differ in size: they share their draws, which depend on the size."""
     if len(image_groups) == 1:
         return
     sizes_by_target = [

@@ -22,8 +22,9 @@ class SampleChain:
     def can_continue(self) -> bool:
         """Whether the next part can take the results as they are.
 
-        Not those of several samples, whose sizes decide whether they stay a batch, nor videos, whose results may lack
-        the axis of samples, nor targets that are no arrays of the sample itself, nor masks without the removed ones.
+        It cannot in four cases: there are several samples (their sizes decide whether they stay a batch); there is a
+        video (its result may lack the axis of samples); a target is not itself one value of the sample (`sample_form`
+        gives None); masks were removed from a list.
         """
         form = self._sample.form
         has_removed = any(masks is REMOVED for masks in self._results.get("masks", ()))

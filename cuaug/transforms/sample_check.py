@@ -49,10 +49,12 @@ def check_sample(recipe: Any, plans: PlanCache, sample: Any, *, step: int, ids: 
     parsed = parse_sample(sample)
     images = parsed.targets_of("images")[0]
     first_layout = images.layout or image_layout(images.original, layout)
-    batches = [describe_images(array, first_layout) for array in _arrays(images)]
+    batches = _describe(images, layout)
     result = parse_sample(recipe(sample, ids=ids, step=step, layout=layout))
     warnings = suspicious_values.of_transforms(list(recipe.flattened()))
-    warnings += [text for target in parsed.targets for text in _target_warnings(target, batches, recipe)]
+    for target in parsed.targets:
+        target_batches = _describe(target, layout) if target.kind == "images" else batches
+        warnings += _target_warnings(target, target_batches, recipe)
     lines = tuple(_found_line(target, batches if target is images else (), recipe.boxes) for target in parsed.targets)
     return CheckReport(
         lines, plan_report(plans, images.value, layout=first_layout), _result_lines(result, parsed), warnings
@@ -64,12 +66,18 @@ def _titled(title: str, lines: Sequence[str]) -> list[tuple[str, str]]:
     return [(title if i == 0 else "", line) for i, line in enumerate(lines)]
 
 
+def _describe(images: Target, layout: str | None) -> list[ImageBatch]:
+    """The batch of a target of images, or each array of its list."""
+    layout = images.layout or image_layout(images.original, layout)
+    return [describe_images(array, layout) for array in _arrays(images)]
+
+
 def _arrays(target: Target) -> list[Any]:
     return list(target.value) if isinstance(target.value, (list, tuple)) else [target.value]
 
 
 def _target_warnings(target: Target, batches: Sequence[ImageBatch], recipe: Any) -> list[str]:
-    """The warnings about one target; of several arrays each warning once."""
+    """The warnings about one target, each once. `batches`: those of the target if it is images, else of the sample."""
     warnings: dict[str, None] = {}
     for i, array in enumerate(_arrays(target)):
         if not is_array(array):

@@ -67,7 +67,7 @@ class SampleForm(NamedTuple):
         return (targets, counts.pop()) if len(counts) == 1 else None
 
     def with_masks_of_validity(self) -> SampleForm:
-        """The form with targets for the masks that samples lack. These follow the other targets."""
+        """The form after each missing validity mask was appended to the targets. Only `validity` changes."""
         new_positions = itertools.count(len(self.targets))
         return self._replace(
             validity=tuple(

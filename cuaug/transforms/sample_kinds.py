@@ -29,7 +29,7 @@ KINDS = {  # by key
     "difficult": "difficult",
 }
 VALUE_KINDS = ("labels", "area", "iscrowd", "difficult")  # of values of any type, which no transform moves
-KINDS_IN_LISTS = ("boxes", "keypoints", "valid")  # in a list of dicts [array] is the array of one sample
+KINDS_IN_LISTS = ("boxes", "keypoints", "valid")  # in a list of dicts, a value `[array]` means the array
 VALID_PREFIX = "valid_"  # boxes under a key K that is not in `KINDS` have their mask of validity under "valid_K"
 KEYS_WITHOUT_KIND = frozenset(
     ("image_id", "size", "orig_size")

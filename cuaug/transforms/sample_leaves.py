@@ -30,11 +30,11 @@ class _LeafPaths(NamedTuple):
     is_gathered: bool
 
 
-_leaves_by_structure: dict[Any, tuple[_LeafPaths, ...] | None] = {}  # None: they are found in each call
+_leaves_by_structure: dict[Any, tuple[_LeafPaths, ...] | None] = {}  # None: each call searches the sample
 
 
 def leaves_of(sample: Any, any_mode: bool = False) -> list[Leaf]:
-    """The images and targets of a sample, by the rules of `find_leaves`; pixels in place of images of Pillow.
+    """The images and targets of a sample, by the rules of `parse_sample`; pixels in place of images of Pillow.
 
     `any_mode`: as in `with_pixels`.
     """
@@ -56,7 +56,7 @@ def leaves_of_structure(sample: Any, structure: Any, any_mode: bool = False) -> 
 
 
 def add_structure(cache: dict[Any, Any], key: Any, value: Any) -> None:
-    """Adds an entry. The oldest ones make room for it, if there are too many."""
+    """Adds an entry, after the removal of the oldest ones if there are `_MAX_STRUCTURES`."""
     while len(cache) >= _MAX_STRUCTURES:
         cache.pop(next(iter(list(cache)), None), None)  # a list, as other threads may add entries
     cache[key] = value
@@ -97,7 +97,8 @@ def _structure(node: Any) -> Any:
             return node_type, entry_types
         entries = tuple(map(_structure, node))
         are_equal = bool(entries) and all(entry == entries[0] for entry in entries)
-        return (node_type, len(entries), entries[0]) if are_equal else (node_type, entries)  # short: a key
+        # Equal entries are stored once, so that the key of a long list is short.
+        return (node_type, len(entries), entries[0]) if are_equal else (node_type, entries)
     if isinstance(node, Mapping):  # it may make its values when they are read
         raise _NoStructureError
     return node_type

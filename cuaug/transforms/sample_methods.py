@@ -1,6 +1,6 @@
-"""Finds and calls the methods for whole samples that a user's subclass adds to a transform that a recipe runs.
+"""Finds the methods for whole samples that a user's subclass adds to a transform that a recipe runs.
 
-Such methods are `forward`, `transform`, `make_params` and `check_inputs`.
+Such methods are `__call__`, `forward`, `transform`, `make_params` and `check_inputs`.
 """
 
 from __future__ import annotations

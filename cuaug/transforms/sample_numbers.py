@@ -55,10 +55,11 @@ def with_library(value: ListedNumbers, images: Any) -> Any:
 
 
 def with_axes(kind: str, values: list[Any]) -> list[Any]:
-    """Arrays of the samples. Those of shape (0,), from `[]`, get the axes of their kind; masks do when they are moved.
+    """Arrays of the samples. Those of shape (0,), from `[]`, get the dtype and, except masks, the axes of their kind.
 
-    The axes are those of another sample, else [B, 4] for boxes and [P, 2] for keypoints. The dtype is that of another
-    sample, too: an empty array must not change the dtype of the result.
+    The axes are those of another sample, else [B, 4] for boxes and [P, 2] for keypoints; masks get theirs in
+    `with_mask_axes`, which knows the size. The dtype is that of another sample: an empty array must not change the
+    dtype of the result.
     """
     example = next((value for value in values if len(value.shape) > 1), None)
     default = {"boxes": (4,), "keypoints": (2,), "masks": ()}[kind]

@@ -145,7 +145,7 @@ def _in_type_of(result: Any, example: Any, size: tuple[int, int]) -> Any:
 
 
 def _in_list_of(result: Any, example: Any, size: tuple[int, int]) -> Any:
-    """As `_in_type_of`; in a list or tuple, if the example is one of one array."""
+    """As `_in_type_of`; if the example is a list or tuple of one array, the result is in one, too."""
     if not isinstance(example, (list, tuple)):
         return _in_type_of(result, example, size)
     return with_entries(example, [_in_list_of(result, example[0], size)])

@@ -65,7 +65,7 @@ def find_leaves(sample: Any) -> list[Leaf]:
 
 
 def _is_single_pair(entry: Any) -> bool:
-    """(image, labels, ...) of one sample."""
+    """Whether this is (image, labels, ...) of one sample."""
     if isinstance(entry, Crops) or not is_plain_sequence(entry) or not len(entry):
         return False
     image = _first_crop(entry[0]) if _has_crops(entry) else entry[0]
@@ -115,7 +115,7 @@ def _ambiguity(array: Any, path: Path) -> str:
 
 
 def _search(node: Any, path: Path, kind: str | None = None) -> list[Leaf]:
-    """Finds by type, then by key. `kind`: the kind that the node's key implies."""
+    """Finds leaves by type, then by key. `kind`: the kind that the node's key implies."""
     type_kind = tv_kind(node)
     if type_kind is not None:
         return [Leaf(type_kind, (path,), node)]
@@ -135,7 +135,7 @@ def _search(node: Any, path: Path, kind: str | None = None) -> list[Leaf]:
 
 
 def _search_fields(fields: Mapping[Any, Any], path: Path, outer_kind: str | None) -> list[Leaf]:
-    """Finds in the fields of a dict. `outer_kind`: the kind that the key of the dict implies.
+    """Finds leaves in the fields of a dict. `outer_kind`: the kind that the key of the dict implies.
 
     If the keys of the fields, except "valid", imply no kind, the fields have `outer_kind`: masks may be a dict of
     masks. If one of them implies a kind, the dict is a detection target, and its other fields have no kind.

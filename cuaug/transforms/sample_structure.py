@@ -104,8 +104,8 @@ class ParsedSample:
 
         Args:
             results: By kind, a value for each of `targets_of(kind)`, in their order: one array, or N of them. Targets
-                of other kinds stay as they are. "valid" has a value for each of `validity_targets`: those that have
-                no target go beside boxes that are in a dict; others are dropped.
+                of other kinds stay as they are. "valid" has a value for each of `validity_targets`: a mask that
+                the sample lacks is added beside boxes that are in a dict, and dropped beside others.
             size: Canvas of tv_tensors: (H, W), or a list with one per sample. [N, 2]
         """
         sizes = (
@@ -128,7 +128,7 @@ def named_sample(
     """The sample of a call whose targets are arguments. Labels may be in the place of the masks."""
     if labels is None and has_axes_of_labels(masks, images, layout):
         masks, labels = None, masks
-    # A data set calls `transforms(image, target)`: messages name the dict in the place of the masks so.
+    # A data set calls `transforms(image, target)`: messages call such a dict `target`, not `masks`.
     masks_name = "target" if _is_detection_target(masks) else "masks"
     targets = {"images": images, masks_name: masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
     targets = {name: value for name, value in targets.items() if value is not None}

@@ -34,7 +34,7 @@ class Crops(tuple[Any, ...]):
 
     @classmethod
     def _make(cls, crops: Iterable[Any]) -> Crops:
-        """Called by `rebuild` (sample_rebuild.py), which copies a namedtuple so: the copy is `Crops`, too."""
+        """As of a namedtuple: `rebuild` (sample_rebuild.py) calls it, so that a copy is `Crops`, too."""
         return cls(crops)
 
 

@@ -91,9 +91,9 @@ class RandomZoomOut(SizeTransform):
     def place(
         self, sizes: np.ndarray, draw: Callable[[Any, int], np.ndarray], boxes: Sequence[np.ndarray]
     ) -> Placement:
-        table = draw(np.arange(len(sizes)), 0)
-        canvas = (sizes * table[:, 1:2]).astype(np.int64)
-        corner = ((canvas - sizes) * table[:, 2:]).astype(np.int64)
+        _, side, top, left = draw(np.arange(len(sizes)), 0).T  # in the order of `write_draws`
+        canvas = (sizes * side[:, None]).astype(np.int64)
+        corner = ((canvas - sizes) * np.stack([top, left], 1)).astype(np.int64)
         return Placement(np.concatenate([-corner, canvas], 1), canvas)
 
 

@@ -23,7 +23,8 @@ def single_images(target: Target, layout: str | None, is_single: bool) -> tuple[
         return arrays, [describe_images(array, batch.axes.layout) for array in arrays]
     arrays = list(value)
     first = describe_images(arrays[0], batch.axes.layout[1:], batch.library)
-    if first.is_copy or isinstance(batch.library, DLPackLibrary):  # JAX copies the images
+    # Copies do not lie `step` apart; an entry of a JAX array is a copy.
+    if first.is_copy or isinstance(batch.library, DLPackLibrary):
         return arrays, [describe_images(array, batch.axes.layout[1:]) for array in arrays]
     step = batch.axes.strides[0] * ITEM_SIZE[batch.dtype]  # in bytes, to the next image
     pointer, dtype, device, axes, library, read_only, *_ = first

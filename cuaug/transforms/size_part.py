@@ -82,9 +82,9 @@ class SizePart:
     def transform_parsed(
         self, parsed: ParsedSample, ids: Any, step: int | None, layout: str | None, get_key: GetKey
     ) -> tuple[Any, Any, bool]:
-        """The results and sizes for `ParsedSample.rebuild`, and whether they are those after the next part.
+        """The results and sizes for `ParsedSample.rebuild`, and whether the next part has run, too.
 
-        The next part then ran together with this one. `parsed` replaces the sample of a call of `FusedPart`.
+        The arguments are as in `FusedPart.transform_parsed`.
         """
         if not parsed.samples:
             return {} if self._boxes.compact or not parsed.lacks_valid() else all_valid(parsed), (), False
@@ -177,7 +177,7 @@ class SizePart:
 
 
 def _check_equal_sizes(targets: Sequence[Target], sizes_by_target: Sequence[Sequence[tuple[int, int]]]) -> None:
-    """Several images of one sample share one placement, which depends on their size."""
+    """Raises ValueError if images of one sample differ in size: they share one placement, which depends on it."""
     for target, sizes in zip(targets, sizes_by_target, strict=True):
         differing = [pair for pair in zip(sizes_by_target[0], sizes, strict=True) if pair[0] != pair[1]]
         if differing:

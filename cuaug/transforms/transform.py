@@ -60,7 +60,7 @@ class Transform:
     array([2, 1], dtype=uint8)
     """
 
-    # Given to `transform`. None: images, and masks, boxes and keypoints whose type says what they are.
+    # Given to `transform`. None: images, and other targets that are tv_tensors or images of Pillow.
     transformed_kinds: ClassVar[tuple[str, ...] | None] = None
     refused_kinds: ClassVar[tuple[str, ...]] = ()  # which a sample must not have
     reads_layout: ClassVar[bool] = False  # `transform` gets the layout of the call's images as params["layout"]
@@ -315,7 +315,7 @@ class Transform:
         return registry.inherited_parameter_names(torch_module.plain_class(cls), Transform) if is_planned else ()
 
     def _call_recipe(self, key: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Run as a recipe of one: of this transform, or of an object of `_recipe_base`. `key`: an attribute."""
+        """Run this transform, or an object of `_recipe_base`, as a recipe of one that the attribute `key` stores."""
         attributes = vars(self)  # not setattr, which would register the recipe as a submodule of a torch module
         if key not in attributes:
             attributes[key] = Transform._new_recipe([self if key == "_single_recipe" else self._base_object()])

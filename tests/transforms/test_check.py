@@ -219,6 +219,13 @@ def test_compose_check_reads_each_image_in_its_own_layout():
     assert report.results == ("images: uint8 (17, 11, 3)", "images: uint8 (3, 17, 11)")
 
 
+def test_compose_check_warns_of_the_values_of_each_image():
+    uint8, floats = {"image": BATCH[0]}, {"image": FLOATS[0]}
+    assert JITTER.check({"a": floats, "b": uint8}).warnings == []
+    (warning,) = JITTER.check({"a": uint8, "b": {"image": FLOATS[2] * 255}}).warnings
+    assert warning.startswith("images are float32 with values ")
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("library", ["torch", "cupy"])
 def test_compose_check_reads_gpu_arrays(library):

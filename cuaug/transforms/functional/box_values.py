@@ -46,7 +46,7 @@ def cast(values: Any, dtype: Any) -> Any:
     return point_map.cast_back(values, dtype)
 
 
-def rounded_up(values: Any) -> Any:
+def rounded_half_up(values: Any) -> Any:
     """Values rounded to integers, halves up: both edges of a box move alike, so its size stays."""
     whole = convert.namespace(values).floor(values)
     return whole + (values - whole >= 0.5)  # values + 0.5 would be rounded to even from 2**23 in float32

@@ -63,7 +63,7 @@ def convert_bounding_box_format(
     source = box_values.format_name("old_format", stated_format(inpt) or old_format)
     result = _convert(values, source, target)
     if point_map.is_integer(values.dtype):
-        result = box_values.rounded_up(result)
+        result = box_values.rounded_half_up(result)
     result = box_values.cast(result, values.dtype)
     if inplace:
         if stated_format(values) not in (None, target):
