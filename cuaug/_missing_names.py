@@ -227,7 +227,7 @@ def _probability_hint(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any
     if not args or name == "Transform" or not (name == "Compose" or hasattr(args[0], "is_fused")):
         return ""
     if name != "Compose" and not args[0].is_fused:
-        return ": leave it out: it runs on whole samples; RandomApply calls it for some of them"
+        return ": leave it out: the transform runs on whole samples; RandomApply calls it for some of them"
     if name in _SAME_FOR_ALL:
         return ": leave it out: all samples of a batch get one size and dtype"
     values = [_argument_text(value) for value in args[1:]]

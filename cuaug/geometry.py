@@ -292,7 +292,7 @@ def transform_boxes(boxes: Any, M: Any, format: BoxFormat = "XYXY") -> Any:
         )
     with np.errstate(divide="ignore", invalid="ignore"):  # corners on the horizon map to infinity
         corners = map_each_point(shape.corners(shape.rows(boxes)), M[..., None, :, :])
-        return wrap_like(shape.boxes(shape.around(corners)), original)
+        return wrap_like(shape.boxes(shape.enclose(corners)), original)
 
 
 class _Convention(NamedTuple):

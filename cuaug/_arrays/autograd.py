@@ -22,7 +22,7 @@ def is_exporting() -> bool:
     return torch is not None and hasattr(torch.compiler, "is_exporting") and torch.compiler.is_exporting()
 
 
-def torch_module() -> Any:
+def imported_torch() -> Any:
     """The torch module. The caller holds a tensor, so torch is imported."""
     return sys.modules["torch"]
 

@@ -32,13 +32,13 @@ class BoxShape(Protocol):
     def corners(self, rows: Any) -> Any:
         """The four corners. The origin is the centre of the first pixel, as for matrices. [..., 4 B, 2]"""
 
-    def around(self, corners: Any) -> Any:
+    def enclose(self, corners: Any) -> Any:
         """The tight boxes around moved corners. [..., 4 B, 2] to rows"""
 
-    def moved(self, rows: np.ndarray, M: np.ndarray) -> np.ndarray:
+    def move_affine(self, rows: np.ndarray, M: np.ndarray) -> np.ndarray:
         """The tight boxes around corners moved by affine matrices. M: [..., 2, 3]"""
 
-    def scaled(self, rows: Any, scale: Any, shift: Any) -> Any:
+    def scale_and_shift(self, rows: Any, scale: Any, shift: Any) -> Any:
         """Rows times a positive scale plus a shift. [..., 2] for x and y"""
 
     def clip(self, rows: Any, canvas: Edges) -> Any:
@@ -70,13 +70,13 @@ class UprightBoxes:
         corners = namespace(rows).stack([left, top, right, top, right, bottom, left, bottom], -1) - 0.5
         return corners.reshape(*rows.shape[:-2], 4 * rows.shape[-2], 2)
 
-    def around(self, corners: Any) -> Any:
+    def enclose(self, corners: Any) -> Any:
         xp = namespace(corners)
         corners = (corners + 0.5).reshape(*corners.shape[:-2], corners.shape[-2] // 4, 4, 2)
         return xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1)
 
-    def moved(self, rows: np.ndarray, M: np.ndarray) -> np.ndarray:
-        # As `around(map_each_point(corners(rows), M))`, to the bit: rounding keeps the order. Each moved coordinate is
+    def move_affine(self, rows: np.ndarray, M: np.ndarray) -> np.ndarray:
+        # As `enclose(map_each_point(corners(rows), M))`, to the bit: rounding keeps the order. Each moved coordinate is
         # a term in x plus a term in y. The terms vary independently, so the least sum is the sum of the least terms.
         matrices = M[..., None, None, :, :]
         terms = (rows - 0.5).reshape(*rows.shape[:-1], 2, 1, 2) * matrices[..., :2]  # [..., B, corner, (x, y), term]
@@ -87,7 +87,7 @@ class UprightBoxes:
         edges += 0.5
         return edges.reshape(rows.shape)
 
-    def scaled(self, rows: Any, scale: Any, shift: Any) -> Any:
+    def scale_and_shift(self, rows: Any, scale: Any, shift: Any) -> Any:
         xp = namespace(rows)
         return rows * xp.concatenate([scale] * 2, -1) + xp.concatenate([shift] * 2, -1)
 
@@ -121,14 +121,14 @@ class RotatedBoxes:
     def corners(self, rows: Any) -> Any:
         return (rows - 0.5).reshape(*rows.shape[:-2], 4 * rows.shape[-2], 2)
 
-    def around(self, corners: Any) -> Any:
+    def enclose(self, corners: Any) -> Any:
         corners = (corners + 0.5).reshape(*corners.shape[:-2], corners.shape[-2] // 4, 4, 2)
         return _flat(rotated_boxes.rectangles_around(corners))
 
-    def moved(self, rows: np.ndarray, M: np.ndarray) -> np.ndarray:
-        return self.around(map_each_point(self.corners(rows), M[..., None, :, :]))
+    def move_affine(self, rows: np.ndarray, M: np.ndarray) -> np.ndarray:
+        return self.enclose(map_each_point(self.corners(rows), M[..., None, :, :]))
 
-    def scaled(self, rows: Any, scale: Any, shift: Any) -> Any:
+    def scale_and_shift(self, rows: Any, scale: Any, shift: Any) -> Any:
         return _flat(rotated_boxes.rectangles_around(_by_corner(rows) * scale[..., None, :] + shift[..., None, :]))
 
     def clip(self, rows: Any, canvas: Edges) -> Any:

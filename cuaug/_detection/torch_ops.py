@@ -38,7 +38,7 @@ define_operators._dynamo_marked_constant = True  # type: ignore[attr-defined]
 @functools.cache
 def _library() -> Any:
     """The operators exist as long as this object."""
-    torch = autograd.torch_module()
+    torch = autograd.imported_torch()
     library = torch.library.Library("cuaug", "DEF")
     for schema in _SCHEMAS:
         library.define(schema)
@@ -59,7 +59,7 @@ def suppress(boxes: Any, scores: Any, classes: Any, counts: Any, *options: Any) 
     if not autograd.is_compiling():
         return nms.suppress(boxes, scores, classes, counts, *options)
     define_operators()
-    indices, index_counts = autograd.torch_module().ops.cuaug.nms(boxes, scores, classes, counts, *options)
+    indices, index_counts = autograd.imported_torch().ops.cuaug.nms(boxes, scores, classes, counts, *options)
     fixed_size = options[-1]
     return (indices, index_counts) if fixed_size else indices
 
@@ -75,7 +75,7 @@ def pool(
         return roi.pool(*arguments)
     levels, scales, size = as_lists(features, spatial_scale, output_size)
     define_operators()
-    return autograd.torch_module().ops.cuaug.roi_align(
+    return autograd.imported_torch().ops.cuaug.roi_align(
         levels,
         join_boxes(boxes, levels[0]),
         list(size),
@@ -103,7 +103,7 @@ def _nms_fake(
     max_output: Any,
     fixed_size: bool,
 ) -> Any:
-    torch = autograd.torch_module()
+    torch = autograd.imported_torch()
     if fixed_size:
         count = boxes.shape[-2] if max_output is None else max_output
     else:
@@ -147,6 +147,6 @@ def _roi_align_save(ctx: Any, inputs: Any, output: Any) -> None:
 
 def _roi_align_gradient(ctx: Any, gradient: Any) -> Any:
     boxes, *levels = ctx.saved_tensors
-    ops = autograd.torch_module().ops.cuaug
+    ops = autograd.imported_torch().ops.cuaug
     gradients = ops.roi_align_backward(gradient, levels, boxes, *ctx.options)
     return gradients, None, *(None for _ in ctx.options)

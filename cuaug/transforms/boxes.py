@@ -214,13 +214,13 @@ def _move(rows: Any, shape: BoxShape, mapping: PointMap, usable: Any) -> tuple[A
     xp = convert.namespace(rows)
     if mapping.is_scale_and_shift:
         scale, shift = (xp.stack([mapping.M[:, 0, i], mapping.M[:, 1, j]], -1)[:, None] for i, j in ((0, 1), (2, 2)))
-        moved = shape.scaled(rows, scale, shift + 0.5 - 0.5 * scale)
+        moved = shape.scale_and_shift(rows, scale, shift + 0.5 - 0.5 * scale)
     elif mapping.is_affine:
         moved = point_map.move_boxes(rows, shape, mapping.M[:, :2])
         usable = usable & xp.isfinite(moved).all(-1)  # not if the matrix is singular
     else:
         corners = shape.corners(rows)
-        moved = shape.around(mapping.move_points(corners))
+        moved = shape.enclose(mapping.move_points(corners))
         usable = usable & mapping.in_front(corners).reshape(*usable.shape, 4).all(-1)
     return xp.where(usable[..., None], moved, 0.0), usable
 

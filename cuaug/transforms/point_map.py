@@ -109,8 +109,8 @@ def move_boxes(rows: Any, shape: BoxShape, M: Any) -> Any:
     """The tight boxes around moved corners, as rows of `shape`. M: [..., 2, 3] if the maps are affine."""
     if M.shape[-2] == 2 and _are_in_numpy(rows, M):
         with np.errstate(invalid="ignore"):
-            return shape.moved(rows, M)
-    return shape.around(move_points(shape.corners(rows), M))
+            return shape.move_affine(rows, M)
+    return shape.enclose(move_points(shape.corners(rows), M))
 
 
 def _are_in_numpy(values: Any, M: Any) -> bool:

@@ -340,7 +340,7 @@ def test_transforms_take_or_recommend_a_probability(name):
     if hint is None:
         reason = "all samples of a batch get one size and dtype"
         if transform.write is Transform.write:
-            reason = "it runs on whole samples; RandomApply calls it for some of them"
+            reason = "the transform runs on whole samples; RandomApply calls it for some of them"
         assert str(error.value).endswith(f"leave it out: {reason}")
     elif name not in ("MixUp", "CutMix"):  # these need labels
         assert T.Compose([eval(hint[1], {"T": T})])(BATCH).shape == BATCH.shape
