@@ -87,8 +87,8 @@ def bandwidth() -> float:
 def host_us(call: Callable[[], Any], wait: Callable[[], Any], seconds: float = 1.0) -> float:
     """The minimum host time of a call in us, over groups of 20 calls, which the launch queue can hold.
 
-    There are 15 to 100 groups, if possible in ``seconds``; the first calls, which are not replayed, are in the first.
-    ``wait`` waits for the device, before each group.
+    There are at least 15 groups, and at most 100 within ``seconds``. The first group has the slow first calls, whose
+    launches are not replayed. ``wait`` waits for the device; it is called before each group.
     """
     best, stop = math.inf, time.perf_counter() + seconds
     for group in range(100):

@@ -44,7 +44,10 @@ def calls_of(device):
 
 
 def answer_turns(device):
-    """The process of one installation: prints cuaug's file and the names of its calls; for each number read, the ns."""
+    """Runs in the process of one installation: prints cuaug's file and the names of the calls, then times calls.
+
+    For each index of a call that it reads from stdin, it prints the nanoseconds per call.
+    """
     import cuaug
 
     print(cuaug.__file__, flush=True)
@@ -109,8 +112,8 @@ def compare_pair(before, after, seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for number, rounds in enumerate(turns.values()):
-            first, *both, last = (side.turn(number) for side in (before, after, after, before))
-            rounds.append(((first + last) / 2, sum(both) / 2))
+            first, *after_turns, last = (side.turn(number) for side in (before, after, after, before))
+            rounds.append(((first + last) / 2, sum(after_turns) / 2))
     return turns
 
 

@@ -162,12 +162,17 @@ def photographs(count: int) -> list[bytes]:
 
 
 def measure(
-    decode_own: Decode, peers: dict[str, Decode], files: list[bytes], corners: list[Corner], threads: int, rounds: int
+    decode_by_cuaug: Decode,
+    peers: dict[str, Decode],
+    files: list[bytes],
+    corners: list[Corner],
+    threads: int,
+    rounds: int,
 ) -> dict[str, Any]:
     """Medians over rounds in which all contenders alternate, so that other load on the machine affects all."""
     pool = ThreadPoolExecutor(threads)
     times: dict[str, list[tuple[float, float]]] = {}
-    contenders = {"": decode_own, **peers}
+    contenders = {"": decode_by_cuaug, **peers}
     for _ in range(rounds):
         for name, decode in contenders.items():
             wall, busy = time.perf_counter(), time.process_time()
@@ -184,7 +189,7 @@ def measure(
     for name, rows in times.items():
         wall, busy = (statistics.median(column) / len(files) for column in zip(*rows, strict=True))
         results[name] = {"images_per_s": 1 / wall, "cpu_us": busy * 1e6}
-    first = decode_own(files[0], corners[0]).astype(int)
+    first = decode_by_cuaug(files[0], corners[0]).astype(int)
     for name, decode in peers.items():
         results[name]["ratio"] = results[name]["cpu_us"] / results[""]["cpu_us"]
         results[name]["levels"] = int(np.abs(decode(files[0], corners[0]).astype(int) - first).max())

@@ -39,7 +39,7 @@ class Row(NamedTuple):
     name: str
     call: Callable[[], Any]
     peer: Callable[[], Any] | None
-    waits: bool = True  # for the device
+    wall_time: bool = True  # False: device time, of a GPU call that does not wait for its result
     captured: bool = True  # False for gradients, which run on the stream of the forward pass
     float32_peer: Callable[[], Any] | None = None  # of a float16 row: the same numbers, computed in float32
 
@@ -201,12 +201,12 @@ def pooling_gpu(ops: Any, options: argparse.Namespace) -> list[Row]:
                 return lambda: call().detach()
 
             forward_calls = [detach_result(call) for call in calls]
-            for title, pair, captured in (
+            for title, title_calls, captured in (
                 (row_name, forward_calls, True),
                 (f"{row_name}, backward", backward_calls, False),
             ):
-                if pair:
-                    call, peer, float32_peer = (*pair, None, None)[:3]
+                if title_calls:
+                    call, peer, float32_peer = (*title_calls, None, None)[:3]
                     entries.append(Row(title, call, peer, False, captured, float32_peer))
     return entries
 
@@ -245,7 +245,7 @@ def table(device: str, device_name: str, options: argparse.Namespace) -> dict[st
         set_threads(1)
     for row in rows(device, options):
         entry: dict[str, Any] = {"name": row.name, "peers": {}}
-        if not row.waits:
+        if not row.wall_time:
             import torch
 
             entry |= clocks.gpu(lambda _, row=row: row.call(), 1, row.captured)._asdict()
@@ -292,7 +292,7 @@ def agreement(row: Row, peer: Callable[[], Any]) -> float:
 def peer_time(row: Row, seconds: float) -> float:
     peer = row.peer
     assert peer is not None
-    return wall(peer, seconds) if row.waits else float(clocks.gpu(lambda _: peer(), 1, row.captured).us)
+    return wall(peer, seconds) if row.wall_time else float(clocks.gpu(lambda _: peer(), 1, row.captured).us)
 
 
 def wall(call: Callable[[], Any], seconds: float) -> float:

@@ -1,7 +1,7 @@
 """The calls whose host time host.py, compare_host.py and single_images.py measure, by row.
 
-Functions and recipes get small images, some recipes single photographs of about 352x490.
-Rows have equal names with a batch and with one image.
+Functions and recipes get images of 32x32; some recipes, and the rows "resize a photograph", single images of about
+352x490, the size of a photograph. All images are noise. Rows have equal names with a batch and with one image.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def dali(decoder: str, device: str, options: argparse.Namespace) -> Callable[[],
 def dali_batches(
     decoder: str, device: str, samples: list[tuple[str, int]], batch: int, threads: int, last_batch: str
 ) -> Any:
-    """An iterator over an epoch of (path, label) pairs; one epoch follows the other.
+    """DALI's iterator over the batches of one epoch of (path, label) pairs; each `for` loop runs the next epoch.
 
     `decoder`: "mixed" (nvJPEG) or "cpu"; `device`: of the batches, float16 on a GPU and float32 on the CPU, and of all
     operators behind the decoder; `last_batch`: a name of DALI's LastBatchPolicy.
@@ -147,9 +147,9 @@ def dali_batches(
         )
         return images, labels
 
-    built = pipeline()
-    built.build()
+    dali_pipeline = pipeline()
+    dali_pipeline.build()
     policy = LastBatchPolicy[last_batch]
     return DALIGenericIterator(
-        [built], ["images", "labels"], reader_name="files", last_batch_policy=policy, auto_reset=True
+        [dali_pipeline], ["images", "labels"], reader_name="files", last_batch_policy=policy, auto_reset=True
     )

@@ -81,7 +81,7 @@ def _affine(draw: _Uniform, height: int, width: int) -> Any:
     """``affine_grid``'s matrices of random rotations, shifts, scales and shears, for square images. [N, 2, 3]"""
     torch, degree = draw.torch, math.pi / 180
     angle, shear, scale = draw(-30, 30) * degree, draw(-10, 10) * degree, draw(0.8, 1.2)
-    shift_x, shift_y = draw(-0.2, 0.2), draw(-0.2, 0.2)  # the canvas is 2 wide and 2 high
+    shift_x, shift_y = draw(-0.2, 0.2), draw(-0.2, 0.2)  # a tenth of the side: coordinates are in -1..1
     cos, sin, tan = torch.cos(angle), torch.sin(angle), torch.tan(shear)
     # The inverse of scale * rotation * shear.
     a, b, c, d = (cos - tan * sin) / scale, (sin + tan * cos) / scale, -sin / scale, cos / scale

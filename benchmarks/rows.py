@@ -5,7 +5,6 @@ Rows draw parameters per sample, as a training step does; rows with `shared` dra
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -93,8 +92,9 @@ def row(op: str, dtype: str = "uint8", layout: str = "NCHW", note: str = "", **f
     return Row(" ".join(filter(None, words)), op, **(settings | fields))
 
 
-def layouts(make: Callable[..., Row], *arguments: Any, **fields: Any) -> list[Row]:
-    return [make(*arguments, layout=layout, **fields) for layout in ("NCHW", "NHWC")]
+def layouts(*arguments: Any, **fields: Any) -> list[Row]:
+    """The row in both layouts."""
+    return [row(*arguments, layout=layout, **fields) for layout in ("NCHW", "NHWC")]
 
 
 def batch(n: int, c: int, h: int, w: int) -> dict[str, Any]:
@@ -110,40 +110,40 @@ GPU = [
     row("warp_affine", layout="NHWC", quick=True),
     row("warp_affine", "float16", compiled=True, quick=True),
     row("warp_affine", "float16", "NHWC"),
-    *layouts(row, "warp_affine", "bfloat16"),
+    *layouts("warp_affine", "bfloat16"),
     row("warp_affine", "float32", compiled=True, quick=True),
     row("warp_affine", "float32", "NHWC"),
     row("warp_affine", note="grayscale", **batch(256, 1, 224, 224)),
-    *layouts(row, "warp_affine", note="RGBA", **batch(256, 4, 224, 224)),
+    *layouts("warp_affine", note="RGBA", **batch(256, 4, 224, 224)),
     row("warp_affine", note="256x256 to fp16 224x224", options={"size": (224, 224), "dtype": "float16"},
         draw=affine(output_size=(224, 224)), **batch(256, 3, 256, 256)),
     row("warp_affine", layout="NHWC", note="one matrix", shared=True),
     row("warp_affine", note="host matrix", host=True),
-    *layouts(row, "warp_affine", note="nearest", options={"interpolation": "nearest"}),
-    *layouts(row, "warp_affine", note="bicubic", options={"interpolation": "bicubic"}),
+    *layouts("warp_affine", note="nearest", options={"interpolation": "nearest"}),
+    *layouts("warp_affine", note="bicubic", options={"interpolation": "bicubic"}),
     row("warp_affine", "float32", note="bicubic", options={"interpolation": "bicubic"}),
     row("warp_affine", note="lanczos", options={"interpolation": "lanczos"}),
-    *layouts(row, "warp_affine", note="reflect", options={"border": "reflect"}),
+    *layouts("warp_affine", note="reflect", options={"border": "reflect"}),
     row("warp_affine", "float32", note="64 channels 56x56", **batch(128, 64, 56, 56)),
     row("warp_affine", "float16", note="1024x1024, any angle", draw=affine(180, (1, 1)), **batch(16, 3, 1024, 1024)),
-    *layouts(row, "warp_affine", note="448 to 224", options={"size": (224, 224)}, draw=HALF, **batch(256, 3, 448, 448)),
+    *layouts("warp_affine", note="448 to 224", options={"size": (224, 224)}, draw=HALF, **batch(256, 3, 448, 448)),
     row("warp_affine", note="N=1", **batch(1, 3, 224, 224)),
-    *layouts(row, "warp_perspective", quick=True),
+    *layouts("warp_perspective", quick=True),
     row("warp_perspective", "float32"),
-    *layouts(row, "remap"),
+    *layouts("remap"),
     row("remap", "float32"),
     row("remap", note="one map", shared=True),
     row("elastic"),
     row("elastic", note="one field", shared=True),
-    *layouts(row, "rotate", note="bilinear, any angle", options={"interpolation": "bilinear"}),
-    *layouts(row, "hflip"),
+    *layouts("rotate", note="bilinear, any angle", options={"interpolation": "bilinear"}),
+    *layouts("hflip"),
     row("crop", note="256 to 224", options={"height": 224, "width": 224}, **batch(256, 3, 256, 256)),
     row("pad", note="16, reflect", options={"padding": 16, "padding_mode": "reflect"}),
-    *layouts(row, "resize", note="375x500 to 224", **RESIZE, **batch(256, 3, 375, 500), quick=True),
+    *layouts("resize", note="375x500 to 224", **RESIZE, **batch(256, 3, 375, 500), quick=True),
     row("resize", "float32", note="375x500 to 224", **RESIZE, **batch(256, 3, 375, 500)),
     row("resize", note="375x500 to 224, no antialias", **NOT_ANTIALIASED, **batch(256, 3, 375, 500)),
     row("resize", "float32", note="375x500 to 224, no antialias", **NOT_ANTIALIASED, **batch(256, 3, 375, 500)),
-    *layouts(row, "resized_crop", note="375x500 to 224", **RESIZE, **batch(256, 3, 375, 500)),
+    *layouts("resized_crop", note="375x500 to 224", **RESIZE, **batch(256, 3, 375, 500)),
 ]  # fmt: skip
 
 CPU = [

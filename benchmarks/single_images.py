@@ -138,7 +138,8 @@ def albumentations_calls(images: Images) -> dict[str, Calls]:
 def check(calls: dict[str, Calls]) -> list[str]:
     """Messages for the functions of which more than 0.5 % of the values differ from torchvision's.
 
-    They differ if they are more than one level apart, or 1e-5 for floats. A rotation rounds ties differently.
+    They differ if they are more than one level apart, or 1e-5 for floats. 0.5 % may differ because torchvision's
+    rotation rounds ties differently.
     """
     problems = []
     for name, by_library in calls.items():

@@ -1,9 +1,9 @@
 """Whole recipes against the floor and against their peers: ``make bench``.
 
 The floor is the bytes of the images and of the result over the bandwidth of a large device copy. Peers whose name says
-"one draw" draw once for the whole batch. Before a peer is timed, its result is compared with cuaug's in size and
-levels, and the file notes whether it draws for each sample. On the GPU each peer runs in a process of its own, so that
-a crash affects no other peer; the file has the reason.
+"one draw" draw once for the whole batch. Before a peer is timed, its result is compared with cuaug's in size, mean and
+standard deviation, and the file of results notes whether the peer draws for each sample. On the GPU each peer runs in a
+process of its own, so that a crash affects no other peer; the file of results has the reason of the crash.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ def gpu_row(
 
 
 def gpu_peer(peer: Contender, work: Work, cuaug_time: clocks.Time) -> dict[str, Any]:
-    """The ratio of device times; of wall times if the host limits the peer."""
+    """The peer's times, and the ratio of device times to cuaug's; of wall times if the host limits the peer."""
     if peer.clock == "host":
         wall = clocks.interleaved({"": lambda: peer.run(0)}, 0.3)[""]
         time = clocks.Time(wall, wall, "host")

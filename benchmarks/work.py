@@ -1,4 +1,4 @@
-"""A row of a table, and its work: noise, drawn parameters, and enough buffers that no call finds data in the cache."""
+"""A row of a table, and its work: noise, drawn parameters, and buffers, on a GPU so many that calls miss its cache."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Row:
 
     @property
     def interpolation(self) -> str:
-        is_nearest = self.op in ("rotate", "hflip", "crop", "pad")  # by default
-        return str(self.options.get("interpolation", "nearest" if is_nearest else "bilinear"))
+        default = "nearest" if self.op in ("rotate", "hflip", "crop", "pad") else "bilinear"
+        return str(self.options.get("interpolation", default))
 
     @property
     def border(self) -> str:

@@ -23,7 +23,8 @@ class Batch(tuple[Any, Any]):
         """A single argument is the pair, without ids and valid: torch's ``pin_memory`` rebuilds tuples in this way."""
         pair = tuple(images) if targets is ... else (images, targets)
         if len(pair) != 2:
-            raise ValueError(f"images must be the pair (images, targets) if it is alone, got {len(pair)} entries")
+            rule = "images must be the pair (images, targets) if targets are not given"
+            raise ValueError(f"{rule}, got {len(pair)} entries")
         self = super().__new__(cls, pair)
         self.ids, self.valid = ids, valid
         return self

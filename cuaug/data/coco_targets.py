@@ -160,8 +160,8 @@ class CocoTargets:
             raise self._error(place, key, "a finite number", value)
         return float(value)
 
-    def _numbers(self, place: str, entry: dict[str, Any], key: str, count: int, default: Any = None) -> list[float]:
-        value = entry.get(key, default)
+    def _numbers(self, place: str, entry: dict[str, Any], key: str, count: int) -> list[float]:
+        value = entry.get(key)
         if not isinstance(value, list) or len(value) != count or not all(_is_number(number) for number in value):
             raise self._error(place, key, f"{count} finite numbers", value)
         return [float(number) for number in value]
@@ -174,7 +174,7 @@ class CocoTargets:
 
 
 def _check_segmentation(value: Any, size: tuple[int, int]) -> None:
-    """Refuses what pycocotools reads without an error: runs of fewer pixels leave memory that nobody has written."""
+    """Refuses what pycocotools decodes wrongly: runs of too few pixels leave the rest of its mask uninitialized."""
     if isinstance(value, list):
         are_polygons = all(
             isinstance(entry, list) and len(entry) >= 6 and len(entry) % 2 == 0 and all(map(_is_coordinate, entry))
@@ -239,7 +239,7 @@ def coco(path: str | os.PathLike[str], *, masks: bool = False) -> CocoTargets:
 
     Raises:
         ValueError: The file is not as COCO describes (https://cocodataset.org/#format-data), has two images with
-            one id or name or two categories with one id, or lacks a called image.
+            one id or name or two categories with one id. The function raises it for an image that the file lacks.
         BackendError: `masks` is True, and pycocotools is not installed.
 
     >>> targets = coco("instances_train2017.json")  # doctest: +SKIP

@@ -129,13 +129,14 @@ class Collate:
         recipe = Recipe(_LARGE_SIZE, 3, "uint8")
         for transform in (inner for entry in self._recipe.transforms for inner in entry.flattened()):
             if transform.is_fused:
-                # The batch has passed, but an earlier `Lambda` may have changed its dtype or number of channels.
+                # The recipe has accepted the batch. An error comes from the uint8 RGB that is assumed here, where an
+                # earlier `Lambda` has changed the dtype or the number of channels.
                 with contextlib.suppress(TypeError, ValueError):
                     transform.append_to(recipe)
             elif transform.needs_recipe and not isinstance(transform, PadBatch):
                 return True
             else:
-                recipe.size = _LARGE_SIZE  # it may have changed
+                recipe.size = _LARGE_SIZE  # the transform may change the size
         return recipe.is_random
 
 

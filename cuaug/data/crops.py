@@ -13,7 +13,7 @@ from .decoding import EncodedImages, SlotLayout
 from .receivers import NumPyReceiver
 from .targets import CropMap
 
-_MAX_WASTED_BYTES = 1 << 29  # of a group: beyond the bytes of its images
+_MAX_WASTED_BYTES = 1 << 29  # in a group: bytes of its slots minus bytes of its images
 
 
 class CropDecode:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# Requests with a full queue until the lower limit `_enough` drops by one: later files may take less time to decode. The
-# limit rises by a wait, which doubles this number.
+# After this many requests that find the queue full, `_lower_limit` drops by one: later files may take less time to
+# decode. Each time that the consumer waits after a full queue, `_lower_limit` rises and the number of requests doubles.
 _FIRST_RETRY = 100
 
 
@@ -22,10 +22,10 @@ class DecodeThreads:
     def __init__(self, maximum: int, minimum: int = 1) -> None:
         self.maximum: int = maximum
         self.count: int = maximum
-        self._minimum = self._enough = minimum
+        self._minimum = self._lower_limit = minimum
         self._last_reduced = maximum  # `count` after the last request that found the queue full
         self._requests_before_retry = _FIRST_RETRY
-        self._full_queue_count = 0  # requests that found the queue full, since `_enough` last rose
+        self._full_queue_count = 0  # requests that found the queue full, since `_lower_limit` last rose
         self._queue_was_full = False  # in this iteration, and since the consumer last had to wait
 
     def use_all_threads(self) -> None:
@@ -38,14 +38,14 @@ class DecodeThreads:
             self._queue_was_full = True
             self._full_queue_count += 1
             if self._full_queue_count % self._requests_before_retry == 0:
-                self._enough = max(self._minimum, self._enough - 1)
-            self.count = self._last_reduced = max(self._enough, self.count - 1)
+                self._lower_limit = max(self._minimum, self._lower_limit - 1)
+            self.count = self._last_reduced = max(self._lower_limit, self.count - 1)
         elif ready > 0:
             if self._queue_was_full:
                 self.count = min(self.count + 1, self.maximum)
         else:
             if self._queue_was_full:
-                self._enough = min(self._last_reduced + 1, self.maximum)
+                self._lower_limit = min(self._last_reduced + 1, self.maximum)
                 self._requests_before_retry *= 2
                 self._full_queue_count = 0
             self.use_all_threads()

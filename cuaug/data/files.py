@@ -175,7 +175,7 @@ class ImageFiles:
             raise TypeError(f"targets must be a function, a dict or a sequence, got {type(targets).__name__}")
         if len(targets) != len(self):
             raise ValueError(f"targets must be one for each of {len(self)} images, got {len(targets)}")
-        # Other sequences may read files.
+        # Sequences of other types are not checked here: they may read a file for each target.
         missing = [i for i, target in enumerate(targets) if target is None] if type(targets) in (list, tuple) else []
         if missing and len(missing) < len(self):
             raise ValueError(_missing_target(self.name(missing[0])))

@@ -288,7 +288,7 @@ class Loader:
         source: Any = self.source
         if getattr(source, "targets", None) is None:
             return None if self._labels is None else self._labels[ids]
-        indices = ids.tolist() or [0]  # of a rank without samples: the kind of the targets is that of the first one
+        indices = ids.tolist() or [0]  # a rank without samples reads target 0, to know whether targets are dicts
         values = [source.target(i) for i in indices]
         targets = batch_targets(values, indices, source.name, self._pipeline.box_format)
         return None if targets is None else targets[: len(ids)]

@@ -44,7 +44,8 @@ def recipe_of(transform: Transform | Sequence[Transform], seed: int | None) -> C
             )
         transform = cast(Compose, entries[0]) if are_recipes else Compose(entries)
     recipe = copy.copy(transform) if _has_hooks(transform) else transform.after(0)
-    # Assigned even where the seed stays: an assigned seed counts as given, and other processes replace a drawn one.
+    # Assigned even if it stays the same: an assigned seed counts as the user's. Other processes replace a seed that the
+    # recipe has drawn itself.
     recipe.seed = recipe.seed if seed is None else seed
     return recipe
 

@@ -22,9 +22,10 @@ _active: weakref.WeakSet[Prefetcher[Any]] = weakref.WeakSet()
 class Prefetcher(Generic[T]):
     """Iterates in a thread of its own: keeps up to `depth` items ready, and makes one more in advance.
 
-    An exception of the items is raised again in the consumer. `close` stops the thread between two items. Threads that
-    have requested an item and the main thread join it, so that it has ended when `close` returns. Other threads do not:
-    the garbage collector may finalize an iteration in any thread, also in one that the joined thread waits for.
+    An exception of the items is raised again in the consumer. `close` stops the thread between two items. Called in
+    the main thread, or in a thread that has requested an item, `close` also joins the stopped thread. Called in another
+    thread, it does not: the garbage collector may finalize an iteration in any thread, also in one for which the
+    stopped thread waits.
 
     The consumer waits only in queues that are implemented in C. A KeyboardInterrupt may come between any two Python
     instructions; if it comes just after a lock was taken, `with` does not release the lock (python/cpython#74174).

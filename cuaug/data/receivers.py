@@ -87,7 +87,7 @@ class NumPyReceiver:
         return contextlib.nullcontext()
 
     def ready_event(self) -> Any:
-        """Marks the end of a batch's work, for `hand_over`."""
+        """An event at the end of the queued work on a batch, for `hand_over`; None on a CPU."""
 
     def hand_over(self, arrays: tuple[Any, Any], ready_event: Any) -> tuple[Any, Any]:
         """Images and targets for the caller, ordered after the event on the caller's current stream."""

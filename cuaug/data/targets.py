@@ -13,6 +13,7 @@ from .._arrays import convert
 from .._arrays.registry import library_of
 from .._arrays.tv_tensors import tv_kind
 from .._detection.box_formats import FORMATS, convert_format, stated_format
+from .._value_text import value_text
 from ..transforms.sample_kinds import KINDS
 from .receivers import NumPyReceiver, holds_numbers
 
@@ -63,11 +64,11 @@ def batch_targets(
 
 def _label(value: Any, name: str) -> int:
     try:
-        label = operator.index(value)
+        label = operator.index(bool(value) if isinstance(value, np.bool_) else value)
     except TypeError as error:
         raise TypeError(f"targets must be dicts, or integers, got {type(value).__name__} for {name}") from error
     if not -1 << 63 <= label < 1 << 63:
-        raise ValueError(f"targets must be integers of 64 bits, got {label} for {name}")
+        raise ValueError(f"targets must be integers of 64 bits, got {value_text(label)} for {name}")
     return label
 
 
@@ -97,13 +98,14 @@ def _check_counts(target: Target, name: str) -> None:
         first.setdefault(KINDS.get(key), (key, value))
     for key, value in (first[kind] for kind in ("labels", "valid") if kind in first and "boxes" in first):
         box_count = first["boxes"][1].shape[0]
+        # A value without axes, such as a number, has no count to compare.
         count = len(value) if isinstance(value, (list, tuple)) else (*getattr(value, "shape", ()), box_count)[0]
         if count != box_count:
             raise ValueError(f"targets must have {key!r} for each of the {box_count} boxes, got {count} for {name}")
 
 
 def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
-    """Arrays, and lists under a key that needs an array, as NumPy arrays; other values stay as they are."""
+    """A NumPy array for an array of numbers, or a list of numbers under a key of `KINDS`; else the value itself."""
     try:
         is_array = library_of(type(value)) is not None
     except TypeError as error:  # a masked array, or a tracer of JAX
@@ -126,7 +128,7 @@ def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
         array = array.reshape((0, 4)) if kind == "boxes" else array
     elif array.ndim not in axes or (last_extents is not None and array.shape[-1] not in last_extents):
         raise ValueError(f"targets must have {key!r} of shape {shape_text}, got {array.shape} for {name}")
-    with np.errstate(over="ignore"):  # infinite boxes are not valid
+    with np.errstate(over="ignore"):  # too large for float32: infinite, and the recipe marks the box as not valid
         return array.astype(_DTYPES.get(kind, array.dtype), copy=False)
 
 

@@ -79,7 +79,7 @@ class WorkSplitter:
 
 
 class InFlightBatch:
-    """A batch that is being decoded into a device's memory [M]. The current stream orders the copies to it."""
+    """A batch that is being decoded into a device's memory [M]. Copies to it are queued on the current stream."""
 
     def __init__(self, splitter: WorkSplitter, slots: SlotLayout, memory: Any, pinned: PinnedMemory) -> None:
         self._splitter, self._slots, self._memory, self._pinned = splitter, slots, memory, pinned

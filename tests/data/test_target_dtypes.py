@@ -67,3 +67,16 @@ def test_loader_takes_boxes_that_no_float32_holds():
     source = ImageFiles([DATA], targets=[{"boxes": boxes}])
     ((_, (target,)),) = Loader(source, 1, [T.Resize((8, 8))], library="numpy")
     assert target["valid"].tolist() == [False, True]
+
+
+@pytest.mark.parametrize("targets", [[True, False], np.array([True, False])], ids=["bool", "np.bool_"])
+def test_loader_targets_may_be_booleans(targets):
+    ((_, labels),) = Loader(ImageFiles([DATA, DATA], targets=targets), 2, library="numpy")
+    assert labels.dtype == np.int64
+    assert labels.tolist() == [1, 0]
+
+
+def test_loader_refuses_a_target_too_long_to_print():
+    """Python refuses to convert integers of more than 4,300 digits to text."""
+    with pytest.raises(ValueError, match=r"^targets must be integers of 64 bits, got .* for image 0"):
+        list(Loader(ImageFiles([DATA], targets=[10**5000]), 1, library="numpy"))
