@@ -119,7 +119,7 @@ def test_transforms_take_ranges_and_points_of_any_library(library):
         T.RandomResizedCrop(5, scale=array([0.25, 1.0, 2.0]))
 
 
-POINTS = {
+PAIR_PARAMETERS = {
     "ElasticTransform": (
         lambda v: T.ElasticTransform(alpha=v),
         r"alpha must be (a number or \(x, y\)|a finite number)",
@@ -132,9 +132,9 @@ POINTS = {
 
 
 @pytest.mark.parametrize("value", [[1, 3, 5], [], "ab", {"x": 1}, 1j], ids=repr)
-@pytest.mark.parametrize("name", POINTS)
-def test_transforms_refuse_values_that_are_no_points(name, value):
-    make, message = POINTS[name]
+@pytest.mark.parametrize("name", PAIR_PARAMETERS)
+def test_transforms_refuse_values_that_are_no_pairs(name, value):
+    make, message = PAIR_PARAMETERS[name]
     with pytest.raises((TypeError, ValueError), match=message):
         make(value)
 
@@ -338,7 +338,7 @@ def test_pixel_op_shows_in_short_an_array_given_as_name():
 
 
 def test_compose_refuses_to_make_results_without_memory():
-    """Under the mode with which torch traces, a real tensor, too, has a result without memory, to which loops write."""
+    """Under FakeTensorMode, with which torch traces, the result of a real tensor has no memory for the loops."""
     fake = pytest.importorskip("torch._subclasses.fake_tensor")
     aug, batch = T.Compose([T.RandomHorizontalFlip()], seed=1), torch.zeros((2, 3, 8, 8), dtype=torch.uint8)
     for sample in (batch, (batch, torch.zeros(2)), {"images": batch, "masks": batch[:, 0]}):

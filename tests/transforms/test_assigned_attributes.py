@@ -1,4 +1,4 @@
-"""Attributes of transforms that are assigned after the constructor: they take effect, or raise once they are read."""
+"""Attributes of transforms, assigned after the constructor: this takes effect until a call reads them, then raises."""
 
 import copy
 import pickle
@@ -32,7 +32,7 @@ ALL = [*INSTANCES.values(), *(row.instance for row in SAMPLE_ROWS)]
 TRANSFORMS = [entry for entry in ALL if isinstance(entry, T.Transform)]
 
 
-def as_lists(recipe):
+def result_lists(recipe):
     return [np.asarray(image).tolist() for image in recipe(noise(SHAPE), step=1)]
 
 
@@ -47,16 +47,16 @@ def test_transform_attributes_take_effect_until_a_call_has_read_them(name, is_in
         return entry.transforms[0] if is_inside else entry
 
     transform, unused_copy = transform_of(recipe), copy.deepcopy(recipe)
-    result = as_lists(recipe)
+    result = result_lists(recipe)
     with pytest.raises(AttributeError, match=rf"{type(transform).__name__}.{attribute} must not change, as calls"):
         setattr(transform, attribute, value)
-    assert as_lists(recipe) == result
+    assert result_lists(recipe) == result
     expected = new()
     setattr(expected, attribute, value)
     expected = T.Compose([T.RandomApply([expected], p=1.0) if is_inside else expected], seed=3)
     for copied in (unused_copy, copy.deepcopy(recipe)):
         setattr(transform_of(copied), attribute, value)
-        assert as_lists(copied) == as_lists(expected) != result
+        assert result_lists(copied) == result_lists(expected) != result
 
 
 def test_transform_attributes_that_a_subclass_has_read_cannot_change():
@@ -227,9 +227,7 @@ def test_transform_attributes_that_a_plan_has_read_cannot_change():
     images, transform = noise((9, 11, 3)), T.RandomHorizontalFlip(0.0)
     transform.p = 1.0
     assert np.array_equal(transform(images), images[:, ::-1])
-    with pytest.raises(
-        AttributeError, match=r"RandomHorizontalFlip.p must not change, as calls no longer read it: use"
-    ):
+    with pytest.raises(AttributeError, match=r"RandomHorizontalFlip.p must not change, as calls no longer read it"):
         transform.p = 0.0
     transform.training = False
     copied = copy.deepcopy(transform)

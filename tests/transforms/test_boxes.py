@@ -223,11 +223,11 @@ def test_boxes_contain_moved_points(box, seed, across, down):
 
 def test_boxes_limits_are_inclusive():
     source = np.array([[(0, 0, 10, 10), (-5, 0, 5, 10), (-5.01, 0, 4.99, 10)]])
-    move = lambda **limits: move_boxes(source, EYE[None], SIZE, Boxes(**limits))[1].tolist()  # noqa: E731
-    assert move(min_visibility=0.5) == [[True, True, False]]
-    assert move(min_area=50) == [[True, True, False]]
-    assert move(min_area=100) == [[True, False, False]]
-    assert move(min_area=100.1) == [[False, False, False]]
+    valid = lambda **limits: move_boxes(source, EYE[None], SIZE, Boxes(**limits))[1].tolist()  # noqa: E731
+    assert valid(min_visibility=0.5) == [[True, True, False]]
+    assert valid(min_area=50) == [[True, True, False]]
+    assert valid(min_area=100) == [[True, False, False]]
+    assert valid(min_area=100.1) == [[False, False, False]]
 
 
 @every_backend_slow_on_jax
@@ -246,10 +246,8 @@ def test_boxes_invalid_stay_invalid(backend, ragged):
 
 @every_backend_slow_on_jax
 def test_boxes_outside_are_invalid(backend):
-    source = put(
-        np.array([[(-30, 5, -10, 9), (300, 5, 310, 9), (5, 200, 9, 230), (299, 199, 310, 230)]], "f4"), backend
-    )
-    boxes, valid = move_boxes(source, put(EYE[None].astype("f4"), backend), SIZE, Boxes())
+    source = np.array([[(-30, 5, -10, 9), (300, 5, 310, 9), (5, 200, 9, 230), (299, 199, 310, 230)]], "f4")
+    boxes, valid = move_boxes(put(source, backend), put(EYE[None].astype("f4"), backend), SIZE, Boxes())
     assert to_numpy(valid).tolist() == [[False, False, False, True]]
     assert to_numpy(boxes)[0].tolist() == [[0, 5, 0, 9], [300, 5, 300, 9], [5, 200, 9, 200], [299, 199, 300, 200]]
 
@@ -309,11 +307,8 @@ def test_boxes_empty_inputs_give_empty_results(library):
     boxes, valid = move_boxes([put(np.zeros((0, 4), "f4"), backend)], one, SIZE, Boxes())
     assert (tuple(boxes[0].shape), tuple(valid[0].shape)) == ((0, 4), (0,))
     assert move_keypoints([], no_matrices, SIZE, Keypoints([(0, 1)])) == []
-    assert tuple(move_keypoints(put(np.zeros((1, 0, 2), "f4"), backend), one, SIZE, Keypoints([(0, 1)])).shape) == (
-        1,
-        0,
-        2,
-    )
+    keypoints = move_keypoints(put(np.zeros((1, 0, 2), "f4"), backend), one, SIZE, Keypoints([(0, 1)]))
+    assert tuple(keypoints.shape) == (1, 0, 2)
     (keypoints,) = move_keypoints([put(np.zeros((0, 4, 3), "f4"), backend)], one, SIZE, Keypoints([(0, 1)]))
     assert tuple(keypoints.shape) == (0, 4, 3)
 

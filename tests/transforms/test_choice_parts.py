@@ -143,7 +143,7 @@ def test_choice_called_alone_draws_by_step_and_calls_function_once():
         sizes.append(len(images))
         return invert(images)
 
-    images, choice = noise((64, 9, 11, 3)), T.RandomApply([count], 0.5)  # no seed: alike with a probability of 2**-62
+    images, choice = noise((64, 9, 11, 3)), T.RandomApply([count], 0.5)  # no seed: the test fails once in 2**62 runs
     results = [choice(images) for _ in range(2)]
     changed = [(result != images).reshape(64, -1).any(1) for result in results]
     assert [flags.sum() for flags in changed] == sizes

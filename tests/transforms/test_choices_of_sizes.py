@@ -1,4 +1,4 @@
-"""Choices of transforms to sizes of their own, of a batch without samples and of a list of one sample."""
+"""`RandomChoice` with a transform that draws sizes: batches without samples, and lists of one sample."""
 
 import pytest
 import torch
@@ -21,12 +21,14 @@ def test_choice_of_size_transform_takes_a_batch_without_samples():
 @pytest.mark.parametrize("shape", [(3, 20, 24), (1, 20, 24)], ids=["RGB", "grey"])
 @pytest.mark.parametrize("form", [lambda x: [{"image": x}], lambda x: [(x, 7)], lambda x: {"samples": [{"image": x}]}])
 def test_choice_of_size_transform_takes_a_list_of_one_sample(form, shape):
-    image = torch.rand(shape)
-    for _ in range(4):
-        result = T.Compose([choice(), T.RandomHorizontalFlip(p=1)])(form(image))
+    image, flipped = torch.rand(shape), 0
+    for step in range(4):
+        result = T.Compose([choice(), T.RandomHorizontalFlip(p=1)], seed=0)(form(image), step=step)
         result = result["samples"] if isinstance(result, dict) else result
         assert isinstance(result, list)
         pixels = result[0]["image"] if isinstance(result[0], dict) else result[0][0]
         assert pixels.ndim == image.ndim
         if pixels.shape == image.shape:
             assert torch.equal(pixels, image.flip(-1))
+            flipped += 1
+    assert 0 < flipped < 4

@@ -12,7 +12,7 @@ from helpers.moves import CROPS, SHAPE, label_maps, recipe
 from cuaug import transforms as T
 from cuaug.transforms import compose
 
-SHARES = np.zeros((5, 7))  # labels [N, classes]: a weight of each class, for each sample
+SOFT_LABELS = np.zeros((5, 7))  # [N, classes]
 
 
 @every_backend
@@ -224,11 +224,11 @@ def test_compose_repr_reads_as_written():
         ),
         (lambda: T.Pad(1, fill={int: 1}), r"^cuaug.transforms.Pad: fill must be one value, or a dict by type"),
         (
-            lambda: T.RandomInvert()(noise((5, 5, 7, 3)), SHARES),
+            lambda: T.RandomInvert()(noise((5, 5, 7, 3)), SOFT_LABELS),
             r"^cuaug.transforms.RandomInvert: masks must be one mask.*labels are given as labels=",
         ),
         (
-            lambda: T.MixUp()(noise(SHAPE), SHARES[..., None]),
+            lambda: T.MixUp()(noise(SHAPE), SOFT_LABELS[..., None]),
             r"^cuaug.transforms.MixUp: masks must not be given .* labels are given as labels=",
         ),
         (lambda: T.Compose([], seed=-1), r"^cuaug.transforms.Compose: seed must be at least 0, got -1"),

@@ -242,7 +242,7 @@ def test_compose_mixes_labels_in_lists_as_arrays(backend):
 
 @pytest.mark.parametrize("mix", [T.MixUp, T.CutMix])
 def test_compose_mixing_with_num_classes_rejects_samples_without_labels(mix):
-    """Labels under another key would stay those of the images before."""
+    """Labels under an unknown key stay as they are, and would not fit the mixed images."""
     batch, classes = torch.from_numpy(noise((4, 3, 8, 9))), torch.arange(4)
     recipe = T.Compose([T.RandomHorizontalFlip(), mix(num_classes=5)], seed=1)
     message = rf"^cuaug.transforms.Compose: labels must be given .* \({mix.__name__}\) with num_classes=5, found none"

@@ -167,18 +167,18 @@ def test_uniform_temporal_subsample_refuses_targets_of_frames(kind):
 
 @pytest.mark.parametrize("sample", [noise((11, 9, 3)), noise((2, 11, 9, 3)), {"image": noise((2, 11, 9, 3))}])
 def test_crops_are_plain_tuples_for_users(sample):
-    """Trees of torch and JAX contain no classes derived from tuple."""
+    """The pytrees of torch and JAX do not look into instances of a class derived from tuple."""
     seen = []
 
-    def look(value):
+    def record(value):
         seen.append(value)
         return value
 
     crop = T.FiveCrop(5)
-    crop.register_forward_hook(lambda module, inputs, result: look(result) and None)
+    crop.register_forward_hook(lambda module, inputs, result: record(result) and None)
     T.Compose([crop])(sample)
     seen += [crop.forward(sample), T.Compose([T.RandomApply([T.FiveCrop(5)], p=1.0)])(sample)]
-    for transforms in ([T.RandomInvert()], [look], [T.RandomApply([look], p=1.0)], [T.RandomInvert(), look], []):
+    for transforms in ([T.RandomInvert()], [record], [T.RandomApply([record], p=1.0)], [T.RandomInvert(), record], []):
         for recipe in (T.FiveCrop(5), T.Compose([T.FiveCrop(5), *transforms])):
             seen.append(recipe(sample))
     assert {type(value["image"] if isinstance(value, dict) else value) for value in seen} == {tuple}

@@ -91,7 +91,7 @@ def test_random_photometric_distort_distribution():
         assert (factor[~apply] == identity).all()
         assert_uniform(factor[apply], *getattr(transform, name))
     order = sum(values[f"order_{i}"] * 10**i for i in range(4))
-    assert_equally_often(order, [3210, 1320])
+    assert_equally_often(order, [3210, 1320])  # the ops from right to left; contrast, 1, is the second or the last
     permutation, apply = sum(values[f"permutation_{c}"] * 10**c for c in range(3)), values["apply_permutation"] == 1
     assert_probability(apply.astype(float), transform.p)
     assert (permutation[~apply] == 210).all()

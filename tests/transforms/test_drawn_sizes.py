@@ -21,7 +21,7 @@ CROPS = {
     "padded crop": [T.RandomHorizontalFlip(), T.RandomCrop(48, pad_if_needed=True, fill=7)],
     "crop, conversion": [T.RandomCrop(22), T.ToDtype("float32", scale=True), T.Normalize((0.5,) * 3, (0.2,) * 3)],
 }
-every_case = pytest.mark.parametrize("crop", CROPS)
+every_crop = pytest.mark.parametrize("crop", CROPS)
 every_sized = pytest.mark.parametrize("sized", SIZED)
 # The resample kernel on its own, and within a ragged batch, may round ties of uint8 differently on a GPU.
 ROUNDED = Tolerance(absolute=1, exact=0.97, reason="a value that is nearly a tie may be rounded either way")
@@ -57,7 +57,7 @@ def joined(monkeypatch):
 
 @every_backend
 @every_sized
-@every_case
+@every_crop
 @pytest.mark.parametrize("kind", ["batch", "list", "single"])
 def test_compose_resizes_and_crops_as_two_recipes(backend, sized, crop, kind, joined):
     recipe, resize, remainder = recipes(sized, crop)
@@ -78,7 +78,7 @@ def test_compose_resizes_and_crops_as_two_recipes(backend, sized, crop, kind, jo
 
 @every_backend
 @every_sized
-@every_case
+@every_crop
 @pytest.mark.parametrize("kind", ["batch", "list", "single"])
 def test_compose_moves_targets_of_resized_crops_as_two_recipes(backend, sized, crop, kind, joined):
     recipe, resize, remainder = recipes(sized, crop)
@@ -100,15 +100,15 @@ def test_compose_moves_targets_of_resized_crops_as_two_recipes(backend, sized, c
     assert result.keys() == expected.keys()
     ties = Tolerance(absolute=255, exact=0.95, reason="two labels are equally near to some pixels")
     for n in range(1 if kind == "single" else COUNT):
-        moved, two = (
+        moved, expected_targets = (
             {key: to_numpy(target if kind == "single" else target[n]) for key, target in sample.items()}
             for sample in (result, expected)
         )
-        assert_equal(moved["valid"], two["valid"])
-        for key in ("boxes", "keypoints"):  # lost boxes have their last place on one of the canvases
+        assert_equal(moved["valid"], expected_targets["valid"])
+        for key in ("boxes", "keypoints"):  # the coordinates of boxes that are not valid may differ
             kept = slice(None) if key == "keypoints" else moved["valid"]
-            np.testing.assert_allclose(moved[key][kept], two[key][kept], atol=2e-4)
-        assert_equal(moved["mask"], two["mask"], tolerance=ties)
+            np.testing.assert_allclose(moved[key][kept], expected_targets[key][kept], atol=2e-4)
+        assert_equal(moved["mask"], expected_targets["mask"], tolerance=ties)
 
 
 @every_backend
@@ -179,7 +179,7 @@ def test_compose_counts_call_of_resized_crops_once():
     assert_equal(second, recipe(batch, step=1))
 
 
-class OwnZoomOut(T.RandomZoomOut):
+class SubclassOfZoomOut(T.RandomZoomOut):
     def forward(self, *inputs):
         return super().forward(*inputs)
 
@@ -189,7 +189,7 @@ def test_compose_makes_a_batch_after_a_subclass_of_a_size_transform_as_after_the
     batch, masks = torch.from_numpy(noise((3, 3, 9, 11))), torch.from_numpy(noise((3, 9, 11)))
     for sample, get in ((batch, lambda result: (result,)), ({"image": batch, "masks": masks}, dict.values)):
         expected, result = (
-            T.Compose([zoom_out(p=1.0), *last], seed=2)(sample) for zoom_out in (T.RandomZoomOut, OwnZoomOut)
+            T.Compose([zoom_out(p=1.0), *last], seed=2)(sample) for zoom_out in (T.RandomZoomOut, SubclassOfZoomOut)
         )
         for value, expected_value in zip(get(result), get(expected), strict=True):
             assert type(value) is type(expected_value)

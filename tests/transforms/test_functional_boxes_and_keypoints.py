@@ -7,6 +7,7 @@ import pytest
 import torch
 from helpers.arrays import put, seeded
 from helpers.compare import EXACT, Tolerance, assert_equal
+from helpers.tv_tensors import plain
 
 from cuaug._detection.box_formats import XYXYBoxes
 from cuaug.transforms import functional as F
@@ -14,10 +15,6 @@ from cuaug.transforms import functional as F
 FORMATS = ["XYXY", "XYWH", "CXCYWH"]
 SIZE = (20, 30)  # (H, W)
 NUMBERS = Tolerance(absolute=1e-5, reason="torchvision computes in float32")
-
-
-def plain(value):
-    return value.as_subclass(torch.Tensor)
 
 
 def box_numbers(format, count=60, seed=0):

@@ -7,6 +7,7 @@ import pytest
 import torch
 from helpers.arrays import noise, put
 from helpers.compare import Tolerance, assert_equal
+from helpers.tv_tensors import plain
 
 from cuaug import BackendError
 from cuaug.transforms import functional as F
@@ -39,10 +40,6 @@ TENSORS = {
 }
 
 
-def plain(value):
-    return value.as_subclass(torch.Tensor)
-
-
 VALUES = {f"picture {k}": v for k, v in PICTURES.items()} | {f"array {k}": v for k, v in ARRAYS.items()}
 VALUES |= {f"tensor {k}": v for k, v in TENSORS.items()}
 
@@ -67,9 +64,12 @@ def test_to_image_of_jax(real_tv):
     assert_equal(plain(result), torch.from_numpy(array.transpose(2, 0, 1).copy()))
 
 
-def test_to_image_of_a_picture_does_not_share_its_memory():
+@pytest.mark.parametrize("name", ["pil_to_tensor", "to_image", "to_tensor"])
+def test_conversions_of_a_picture_do_not_share_its_memory(name):
+    if name == "to_image":
+        pytest.importorskip("torchvision.tv_tensors")
     picture = Image.fromarray(noise((5, 7)))
-    F.pil_to_tensor(picture)[:] = 0
+    getattr(F, name)(picture)[:] = 0
     assert np.asarray(picture).any()
 
 
@@ -127,7 +127,7 @@ def test_to_pil_image_rounds_floats(TF, dtype):
     assert np.abs(result.astype(int) - np.asarray(TF.to_pil_image(values))).max() <= 1
 
 
-def test_conversions_return_each_other():
+def test_to_pil_image_inverts_the_other_conversions():
     array = noise((5, 7, 3))
     assert_equal(np.asarray(F.to_pil_image(F.pil_to_tensor(Image.fromarray(array)))), array)
     image = pytest.importorskip("torchvision.tv_tensors").Image(torch.from_numpy(array.transpose(2, 0, 1).copy()))

@@ -5,6 +5,7 @@ import pytest
 import torch
 from helpers.arrays import CUPY_CUDA, JAX, NUMPY, TORCH_CUDA, backend_id, noise, put, seeded
 from helpers.compare import assert_equal
+from helpers.tv_tensors import plain
 from tables.functional_calls import SIZE
 
 from cuaug.transforms import functional as F
@@ -12,10 +13,6 @@ from cuaug.transforms import functional as F
 
 def tensor(*samples):
     return torch.from_numpy(noise((*samples, 3, *SIZE)))
-
-
-def plain(value):
-    return value.as_subclass(torch.Tensor)
 
 
 def erase_values():

@@ -7,6 +7,7 @@ import pytest
 import torch
 from helpers.arrays import MASK_DTYPES, noise, seeded
 from helpers.compare import EXACT, Tolerance, assert_equal
+from helpers.tv_tensors import plain
 from tables.functional_calls import COPIES, GEOMETRY, NEAREST, RESIZES, SIZE, WARPS, displacement
 
 import cuaug
@@ -16,10 +17,6 @@ FORMATS = ["XYXY", "XYWH", "CXCYWH"]
 NUMBERS = Tolerance(absolute=2e-4, reason="torchvision computes in float32")
 FLIPS = {"horizontal_flip", "hflip", "vertical_flip", "vflip"}
 every_geometry = pytest.mark.parametrize("call", GEOMETRY, ids=str)
-
-
-def plain(value):
-    return value.as_subclass(torch.Tensor)
 
 
 def masks(*samples, dtype="uint8", seed=0):
@@ -107,7 +104,7 @@ def boxes(tv, format, dtype=torch.float32, mode="soft", count=40, seed=0):
 
 @pytest.mark.parametrize(("dtype", "size"), [(torch.float16, 2048), (torch.bfloat16, 256)], ids=str)
 def test_functional_boxes_of_narrow_floats_are_moved_in_float32(real_tv, dtype, size):
-    """An edge that these dtypes hold, and its corner half a pixel before that they do not hold."""
+    """These dtypes hold the edge, but not the edge minus half a pixel, which the matrices map."""
     first = size * 3 // 4 + 1 if dtype == torch.float16 else size // 2 + 1
     edges, canvas = torch.tensor([[first, first, first + 2, first + 2]], dtype=dtype), (size, size)
     target = real_tv.BoundingBoxes(edges, format="XYXY", canvas_size=canvas)
@@ -167,6 +164,7 @@ def test_functional_keypoints_equal_torchvision(TF, real_tv, call, dtype):
     assert error < tolerance
 
 
+# "pad, fill" pads with 1, the value of the rectangle.
 @pytest.mark.parametrize("call", [call for call in GEOMETRY if str(call) != "pad, fill"], ids=str)
 def test_functional_boxes_and_keypoints_follow_the_pixels(real_tv, call):
     """A bright rectangle is moved; its pixels lie in the moved box, and its middle is the moved keypoint."""

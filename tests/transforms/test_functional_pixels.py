@@ -7,6 +7,7 @@ import pytest
 import torch
 from helpers.arrays import CUPY_CUDA, JAX, NUMPY, TORCH_CUDA, backend_id, device_of, noise, put
 from helpers.compare import EXACT, Tolerance, assert_equal
+from helpers.tv_tensors import plain
 from tables.functional_calls import COPIES, GEOMETRY, LEVEL, PIXELS, RESIZES, SIZE
 
 from cuaug.transforms import functional as F
@@ -21,10 +22,6 @@ def tensor(*samples, dtype="uint8", channels=3, seed=0):
 def images_for(call, dtype, *samples):
     channels = 1 if call.name == "grayscale_to_rgb" else 3
     return tensor(*samples, dtype=dtype, channels=channels, seed=str(call))
-
-
-def plain(value):
-    return value.as_subclass(torch.Tensor)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])

@@ -32,7 +32,8 @@ CALLS = {
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [pair for pair in itertools.product(("Image", "Mask", "Video"), CALLS) if pair != ("Video", "apply")],  # one draw
+    # A Video is one clip with one draw, the plain tensor a batch of images with a draw each.
+    [pair for pair in itertools.product(("Image", "Mask", "Video"), CALLS) if pair != ("Video", "apply")],
 )
 def test_functions_keep_type_of_tv_tensor(tv, name, kind):
     plain = torch.from_numpy(noise((4, 3, 11, 10)))

@@ -32,7 +32,7 @@ def test_compose_list_of_dicts_draws_for_each(sample):
     assert parse_sample([sample] * 4).samples == 4
     expected = aug(np.stack([IMAGE] * 4), step=0)
     assert len({int(image[0, 0, 0]) for image in expected}) == 4
-    for _ in range(2):  # also for a known structure
+    for _ in range(2):  # the second call finds the sample's structure in the cache
         results = aug([sample] * 4, step=0)
         for result, image in zip(results, expected, strict=True):
             assert_equal(images_of(result), image)
@@ -153,7 +153,7 @@ def test_compose_list_of_one_video_is_one_sample(form, tv):
     assert_equal(images_of(result).as_subclass(torch.Tensor), video.as_subclass(torch.Tensor).flip(-1))
 
 
-LISTED = {  # each as one sample
+LISTED = {  # targets of one sample, in lists of one array
     "boxes": {"boxes": [BOXES]},
     "boxes in a tuple": {"boxes": (BOXES,)},
     "numbers": {"boxes": [[[0, 0, 4, 4], [20, 20, 30, 30]]]},
@@ -169,7 +169,7 @@ def test_compose_list_of_one_array_in_dicts_is_that_array(targets, compact):
     flip = T.Compose([T.RandomHorizontalFlip(1.0)], boxes=T.Boxes(compact=compact), seed=0)
     sample = {"image": IMAGE, **targets}
     expected = flip(sample)
-    for _ in range(2):  # also for a known structure
+    for _ in range(2):  # the second call finds the sample's structure in the cache
         for result in flip([sample] * 3):
             assert result.keys() == expected.keys()
             for key in expected:
@@ -224,7 +224,7 @@ MISSING = {
 def test_compose_list_of_dicts_keeps_values_that_some_entries_lack(targets):
     samples = [{"image": IMAGE, **target} for target in targets]
     for aug in (T.ColorJitter(0.9), T.RandomChoice([T.Lambda(lambda sample: sample), T.Identity()])):
-        for _ in range(2):  # also for a known structure
+        for _ in range(2):  # the second call finds the sample's structure in the cache
             results = T.Compose([aug], seed=0)(samples, step=0)
             for result, sample in zip(results, samples, strict=True):
                 assert result.keys() == sample.keys()

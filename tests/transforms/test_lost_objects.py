@@ -178,7 +178,7 @@ def test_compose_keypoints_without_visibility_keep_their_coordinates():
 @every_backend
 @pytest.mark.parametrize("sizes", [[(60, 60)] * 2, [(60, 60), (50, 70)]], ids=["batch", "list"])
 def test_compose_after_loses_what_is_outside_of_its_images(backend, sizes):
-    """Its images are results of the recipe's first transforms, as those that the Loader decodes."""
+    """The images of `after(1)` are results of the first transform, as the Loader's decoder makes them."""
     recipe = T.Compose([T.CenterCrop(60), T.CenterCrop(90)])
     boxes = np.array([(62, 20, 75, 30), (10, 10, 70, 20), (20, 20, 30, 30)], "f4")
     photos = [put(noise((*size, 3)), backend) for size in sizes]

@@ -67,7 +67,7 @@ def test_pad_batch_puts_masks_into_the_dicts_of_targets(form):
 
 def test_pad_batch_without_dicts_adds_no_mask():
     images = noise((2, 5, 7, 3))
-    result, labels = T.PadBatch(8)(images, labels := np.arange(2))
+    result, labels = T.PadBatch(8)(images, np.arange(2))
     assert result.shape == (2, 8, 8, 3)
     assert labels.tolist() == [0, 1]
 
