@@ -26,7 +26,7 @@ from cuaug._program.records import MATRIX_BUILDER
 ROUNDING = Tolerance(
     absolute=1e-9, relative=1e-11, reason="float64 sums in another order, and fused multiplications on a GPU"
 )
-ROUNDED_ONCE = Tolerance(absolute=2e-5, relative=2e-5, reason="float32 results, of which one was rounded at every step")
+ROUNDED_ONCE = Tolerance(absolute=1e-9, relative=1.2e-7, reason="float64 arithmetic, rounded once to float32")
 BUILDER_CASES = {name: case for name, case in CASES.items() if name != "transform_boxes"}
 every_function = pytest.mark.parametrize(("function", "arguments"), CASES.values(), ids=CASES)
 every_builder = pytest.mark.parametrize(("function", "arguments"), BUILDER_CASES.values(), ids=BUILDER_CASES)
@@ -147,6 +147,7 @@ def test_matrix_builders_read_every_dtype_of_numpy(dtype):
 
 
 def test_sign_of_zero_does_not_depend_on_earlier_calls_on_device(emulated_gpu):
+    """0.0 and -0.0 are equal, but a launch plan with one of them must not be used for the other."""
     for zero in (0.0, -0.0, 0.0, -0.0):
         row = builders.NUMBER_COLUMNS(a=torch.ones(1), b=zero)[0]
         assert bool(row[1].signbit()) == np.signbit(zero)
@@ -171,16 +172,16 @@ def test_perspective_of_samples_equals_single_calls(name):
     else:
         sets = np.array([1, 0, 0, 0, 1, 0, 0, 0]) + rng.uniform(-1e-3, 1e-3, (3, 8))
         calls = [(None, None, values) for values in (sets, *sets)]
-    together, *singles = (
+    batch_result, *singles = (
         cuaug.perspective(batch if i == 0 else batch[i - 1], start, end, coefficients=values)
         for i, (start, end, values) in enumerate(calls)
     )
-    assert np.array_equal(together, np.stack(singles))
+    assert np.array_equal(batch_result, np.stack(singles))
 
 
 @pytest.fixture
 def emulated_gpu(monkeypatch):
-    """CPU tensors count as device tensors, and launches run in the emulator; returns the names of those kernels."""
+    """CPU tensors count as device tensors, and the emulator runs the launches. Yields the names of launched kernels."""
     describe, allocate, is_host = TorchLibrary.describe, TorchLibrary.empty, convert.is_host
     launches = []
 
@@ -264,7 +265,7 @@ def test_matrix_builder_plan_depends_on_numbers(emulated_gpu):
 
 
 def test_matrix_builder_plan_is_not_shared_with_host_tensors(emulated_gpu, monkeypatch):
-    """A tensor on the host has the layout of its key, but its numbers are in the record."""
+    """A host tensor has the plan key of a device tensor, but the record holds its numbers instead of an address."""
     angles = torch.zeros(3, dtype=torch.float64)
     host = torch.tensor([1.0, 2.0], dtype=torch.float64)
     is_host = convert.is_host
@@ -305,18 +306,20 @@ DEGENERATE = {
         cuaug.get_perspective_transform, [(0, 0), (4, 0), (4, 4), (0, 4)], [(0, 0), (4, 0), (2, 2), (0, 4)]
     ),
 }  # fmt: skip
+DEGENERATE_SECOND = {"point for a rotation", "onto a triangle"}  # the second argument, which all samples share
 
 
-@pytest.mark.parametrize(("function", "first", "second"), DEGENERATE.values(), ids=DEGENERATE)
+@pytest.mark.parametrize("name", DEGENERATE)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_matrix_builder_degenerate_device_sample_is_nan(function, first, second, dtype, emulated_gpu):
+def test_matrix_builder_degenerate_device_sample_is_nan(name, dtype, emulated_gpu):
+    function, first, second = DEGENERATE[name]
     degenerate = torch.tensor(first, dtype=dtype)
     others = () if second is None else (torch.tensor(second, dtype=dtype),)
     good = torch.tensor(seeded("degenerate").uniform(1, 9, degenerate.shape), dtype=dtype)
     result = function(torch.stack([good, degenerate, good]), *others)
     assert torch.isnan(result[1]).all()
-    if others == () or function is cuaug.get_affine_transform or degenerate.ndim == 1:
-        assert torch.isfinite(result[[0, 2]]).all()
+    rest = result[[0, 2]]
+    assert (torch.isnan(rest) if name in DEGENERATE_SECOND else torch.isfinite(rest)).all()
     assert len(emulated_gpu) == 1
 
 
@@ -324,7 +327,7 @@ def test_compose_affine_of_many_device_matrices(emulated_gpu):
     maps = seeded("products").normal(0, 1, (14, 7, 2, 3))
     actual = cuaug.compose_affine(*map(torch.from_numpy, maps))
     assert_equal(actual, cuaug.compose_affine(*maps), library="torch", dtype="float64", tolerance=ROUNDING)
-    assert len(emulated_gpu) == 4
+    assert len(emulated_gpu) == 4  # the first launch multiplies 5 matrices, the later ones up to 4 more each
 
 
 @pytest.mark.parametrize("angle", [-450, -90, 0, 90, 180, 270, 1170])

@@ -50,7 +50,7 @@ def test_compose_affine_of_many_matrices_has_the_precision_of_its_arrays(dtype):
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("position", [0, 3, 7])
 def test_compose_affine_of_many_matrices_is_rounded_once(library, position):
-    """In the library of the one array, which may be after the first product. The others are float64 on the host."""
+    """One matrix is an array, the others are lists: the result has the array's library and dtype at every position."""
     maps = list(seeded("products").normal(0, 9, (8, 2, 3)))
     maps[position] = np.stack([maps[position]] * 4).astype("f4")
     exact = cuaug.compose_affine(*(matrix.astype("f8") for matrix in maps))

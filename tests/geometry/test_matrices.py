@@ -27,7 +27,10 @@ def to_3x3(M):
 
 
 def torchvision_inverse(angle, translate, scale, shear):
-    """``_get_inverse_affine_matrix`` about the centre, as its comment defines it: the inverse of T @ RSS. [2, 3]"""
+    """The formula in the comment of torchvision's ``_get_inverse_affine_matrix``, relative to the centre. [2, 3]
+
+    The inverse of: scale, shear and rotate, then translate.
+    """
     radians, sx, sy = np.radians(angle), *np.radians(shear)
     rotate = np.array([[np.cos(radians), -np.sin(radians)], [np.sin(radians), np.cos(radians)]])
     shear_x, shear_y = np.array([[1, -np.tan(sx)], [0, 1]]), np.array([[1, 0], [-np.tan(sy), 1]])

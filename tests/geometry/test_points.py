@@ -71,7 +71,7 @@ def test_transform_boxes_cover_their_pixels(M):
     assert_equal(transform_boxes([(12, 5, 18, 9)], M), expected)
 
 
-def test_sign_of_the_horizon_does_not_depend_on_earlier_calls():
+def test_transform_points_sign_at_horizon_does_not_depend_on_earlier_calls():
     for zero in (0.0, -0.0, 0.0, -0.0):
         M = np.array([[1, 0, 0], [0, 1, 0], [zero, zero, zero]])
         assert np.array_equal(transform_points(np.ones((1, 2)), M), np.full((1, 2), np.copysign(np.inf, zero)))

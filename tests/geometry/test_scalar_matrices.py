@@ -58,7 +58,7 @@ def test_entries_of_plain_matrix_are_those_of_array(rows):
     assert scalar_matrices.affine_entries([[1, 0, 2], [0, 1, 3], [0, 0, 1]]) == (1.0, 0.0, 2.0, 0.0, 1.0, 3.0)
 
 
-INVALID = {
+REJECTED = {  # `affine_entries` returns None; the code for arrays then raises, or accepts the batch
     "not finite": [[1, 0, np.nan], [0, 1, 0]],
     "singular": [[1, 2, 0], [2, 4, 0]],
     "determinant without inverse": [[1e-160, 0, 0], [0, 1e-160, 0]],
@@ -82,15 +82,15 @@ def test_longdouble_matrix_is_checked_as_float64(warp):
         warp(IMAGES, singular)
 
 
-@pytest.mark.parametrize("name", INVALID)
-def test_affine_entries_are_none_for_other_values(name):
-    assert scalar_matrices.affine_entries(INVALID[name]) is None
+@pytest.mark.parametrize("name", REJECTED)
+def test_affine_entries_are_none_for_rejected_values(name):
+    assert scalar_matrices.affine_entries(REJECTED[name]) is None
 
 
 @pytest.mark.parametrize("name", ["not finite", "singular", "determinant without inverse", "another last row"])
 @pytest.mark.parametrize("as_array", [False, True])
 def test_warp_refuses_invalid_matrix(name, as_array):
-    value = np.array(INVALID[name], np.float64) if as_array else INVALID[name]
+    value = np.array(REJECTED[name], np.float64) if as_array else REJECTED[name]
     with pytest.raises(ValueError, match=r"^cuaug.warp_affine: M must be (finite|invertible|affine, with)"):
         cuaug.warp_affine(IMAGES, value)
 

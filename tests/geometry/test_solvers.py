@@ -28,7 +28,7 @@ def same_length(src, dst):
 def test_get_affine_transform_equals_opencv(src, dst):
     src, dst = same_length(src, dst)
     expected = np.stack(
-        [cv2.getAffineTransform(*ends) for ends in zip(src.astype("f4"), dst.astype("f4"), strict=True)]
+        [cv2.getAffineTransform(*pair) for pair in zip(src.astype("f4"), dst.astype("f4"), strict=True)]
     )
     assert_equal(get_affine_transform(src, dst), expected, tolerance=SOLVER)
     assert_equal(transform_points(src, get_affine_transform(src, dst)), dst, tolerance=FLOAT64)
@@ -90,7 +90,7 @@ def least_squares(src, dst, kind):
 @given(batches(5), batches(5))
 def test_estimate_affine_is_least_squares(kind, src, dst):
     src, dst = same_length(src, dst)
-    expected = np.stack([least_squares(*ends, kind) for ends in zip(src, dst, strict=True)])
+    expected = np.stack([least_squares(*pair, kind) for pair in zip(src, dst, strict=True)])
     assert_equal(estimate_affine(src, dst, kind), expected, tolerance=SOLVER)
 
 
@@ -129,7 +129,7 @@ def test_estimate_affine_float32_far_from_origin(library, kind, count):
     M = estimate_affine(put(src, library, "float32"), put(dst, library, "float32"), kind)
     assert str(M.dtype).endswith("float32")
     src, dst = src.astype(np.float64), dst.astype(np.float64)
-    expected = np.stack([least_squares(*ends, kind) for ends in zip(src, dst, strict=True)])
+    expected = np.stack([least_squares(*pair, kind) for pair in zip(src, dst, strict=True)])
     error = np.abs(move(src, to_numpy(M)) - move(src, expected))
     assert error.max() < 0.01, f"{error.max():.4f} px"
 

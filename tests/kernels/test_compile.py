@@ -1,11 +1,16 @@
 """Kernels compile for every architecture without a GPU, without CuPy and without a warning, and do not spill.
 
 ptxas reports registers and spills; the summary at the end of the run lists the largest kernels, and all of them with
-``--kernel-table``. Not marked slow: one name of each kernel and expressions of ``PixelOp`` on sm_90, and names that
-together have every template argument on sm_75, but for kernels that sm_75 cannot run and for those that take longest to
-compile. Marked exhaustive: each name on one of sm_86 and sm_89, which give the same registers and spills; of the rest,
-about five sixths of the names on architectures other than sm_90, but for warps of raw staging, matrix builders,
-usual recipes and one name of each kernel.
+``--kernel-table``. A name here is a name expression: a kernel with its template arguments.
+
+Not marked slow:
+- on sm_90, one name of each kernel, and two kernels with ops of ``PixelOp``;
+- on sm_75, ``EVERY_ARGUMENT``: names that together have every template argument, without the kernels that sm_75 cannot
+  run and the ones that take longest to compile.
+
+Marked exhaustive:
+- every name on either sm_86 or sm_89, which give the same registers and spills;
+- in the tests with ``mostly_sm_90``, about five sixths of the names on the architectures other than sm_90.
 """
 
 import itertools
@@ -24,7 +29,7 @@ from cuaug._program import sources, user_ops
 ARCHITECTURES = [75, 80, 86, 89, 90, 100, 120]
 LOWEST_ARCHITECTURE = {"gaussian_blur_u8": 80}  # of skeletons whose instructions older GPUs lack
 SLOWEST = "gaussian_blur", "jpeg"  # skeletons of which a compilation takes about 5 s
-SAME_RESULTS = 86, 89  # of 32 names drawn at random, every register and spill was the same
+SAME_RESULTS = 86, 89  # 32 names drawn at random had the same registers and spills on both
 ONE_OF_EACH_KERNEL, ALL_NAMES = names_of.ONE_OF_EACH_KERNEL, names_of.ALL_NAMES
 REGISTER_SPILL = 8  # bytes of one register stored and loaded: a few kernels spill it on some architecture
 RARE_SPILL = 128  # bytes that a rarely used kernel may spill: two stores and loads of a pixel of four doubles
@@ -32,9 +37,9 @@ LANCZOS_SPILL = 384  # and a kernel with 64 Lanczos taps beside a chain of ops: 
 
 
 def with_every_argument(names):
-    """Few of the names, which together have every template argument of every kernel that one of all names has.
+    """A small subset of the names. For each kernel it has every template argument that occurs in the names.
 
-    A dtype as the first argument, which is that of the images, is another argument than the same dtype elsewhere.
+    The first argument, the dtype of the images, counts separately from the same dtype in another position.
     """
     words = {name: [word for word in re.findall(r"\w+", name) if word != "cuaug"] for name in names}
     arguments = {
@@ -74,11 +79,11 @@ def is_quick(name, architecture):
 
 
 def every_compilation(names, shorten=lambda name: name, *, mostly_sm_90=False, but_not=()):
-    """Cases: each name on each architecture.
+    """Parametrizes a test with each name on each architecture.
 
-    One of sm_86 and sm_89 is exhaustive, for four names sm_86 and for the next four sm_89. `mostly_sm_90`: of the rest,
-    all are exhaustive except one name of each kernel, sm_90, and about a sixth of the other architectures, which
-    differ from name to name. `but_not`: names that another test compiles, within the same spill or a smaller one.
+    The first four names are marked exhaustive on sm_86, the next four on sm_89, and so on. `mostly_sm_90`: all other
+    cases are marked exhaustive, too, except those on sm_90, those of `ONE_OF_EACH_KERNEL`, and about every sixth one.
+    `but_not`: names that another test compiles with the same limit of spilled bytes or a lower one.
     """
 
     def marks(index, architecture):

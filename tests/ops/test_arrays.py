@@ -246,7 +246,7 @@ def test_op_accepts_read_only_numpy():
 
 
 def test_op_accepts_result_of_broadcast_arrays_without_warning():
-    """Reading `flags.writeable` of it warns. It counts as read-only, as a later NumPy will make it."""
+    """NumPy warns when `flags.writeable` of the array is read. cuaug takes it as read-only, as NumPy will later."""
     shared = np.broadcast_arrays(BATCH[:1], BATCH)[0]
     with warnings.catch_warnings():
         warnings.simplefilter("error")

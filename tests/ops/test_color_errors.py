@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from helpers.arrays import IMAGE_DTYPES, TORCH, images, max_value, no_synchronization, noise, put
-from helpers.compare import assert_equal, to_numpy
+from helpers.compare import assert_equal
 
 import cuaug
 from cuaug import transforms as T
@@ -155,8 +155,8 @@ def test_color_matrix_list_of_tensors_equals_list_of_numbers():
     torch = pytest.importorskip("torch")
     batch, numbers = torch.from_numpy(noise()).permute(0, 3, 1, 2), [0.5, -1.0, 2.0]
     tensors = [torch.tensor(0.5, dtype=torch.bfloat16), torch.tensor(1.0)._neg_view(), torch.tensor(2)]
-    columns = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-    assert_equal(cuaug.color_matrix(batch, [tensors, *columns[1:]]), cuaug.color_matrix(batch, [numbers, *columns[1:]]))
+    other_rows = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    assert_equal(cuaug.color_matrix(batch, [tensors, *other_rows]), cuaug.color_matrix(batch, [numbers, *other_rows]))
     factor = torch.tensor(1.0, requires_grad=True)
     with pytest.raises(TypeError, match=r"^cuaug\.adjust_brightness: a tensor that requires grad"):
         cuaug.adjust_brightness(batch, [factor, 1.0, 1.0])
@@ -220,4 +220,4 @@ def test_normalize_accepts_statistics_of_scaled_images(mean, std, dtype):
     expected = cuaug.normalize(batch, mean, std)
     per_sample = cuaug.normalize(batch, np.full((len(batch), 3), mean), np.full((len(batch), 1), std))
     for result in (T.Normalize(mean, std)(batch), per_sample):
-        np.testing.assert_allclose(to_numpy(result), to_numpy(expected), rtol=1e-2, atol=1e-5)
+        assert_equal(result, expected)

@@ -291,17 +291,12 @@ def test_op_rejects_interpolated_label_masks(dtype, interpolation):
 @pytest.mark.parametrize("op", ROW_OF_OP)
 def test_op_accepts_no_samples_and_rejects_empty_images(op):
     row = ROW_OF_OP[op]
-    for axis, name in enumerate("NHWC"):
+    full = getattr(cuaug, op)(BATCH, **row.options, **row.parameters())
+    result = getattr(cuaug, op)(np.zeros((0, *SHAPE[1:]), np.uint8), **row.options, **row.parameters())
+    assert_equal(result, full[:0])
+    for axis, name in enumerate("HWC", 1):
         shape = [n if a != axis else 0 for a, n in enumerate(SHAPE)]
-        if name == "N":
-            full = getattr(cuaug, op)(BATCH, **row.options, **row.parameters())
-            result = getattr(cuaug, op)(np.zeros(shape, np.uint8), **row.options, **row.parameters())
-            assert_equal(result, full[:0])
-            continue
-        with pytest.raises(
-            ValueError,
-            match=f"{op}.*images.*{name}|{op}.*images.*{tuple(shape)}".replace("(", r"\(").replace(")", r"\)"),
-        ):
+        with pytest.raises(ValueError, match=rf"^cuaug\.{op}: images must not be empty along {name}, got shape "):
             getattr(cuaug, op)(np.zeros(shape, np.uint8), **row.options, **row.parameters())
 
 

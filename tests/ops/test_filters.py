@@ -202,7 +202,7 @@ JPEG_SIZES = [
 @every_backend_but_jax
 @pytest.mark.parametrize("quality", [1, 5, 50, 75, 95, 100])
 def test_jpeg_equals_libjpeg_turbo(quality, backend):
-    """Sizes that are no multiples of a block, that leave less than half a block, and beyond one tile."""
+    """Sizes below a block of 8x8 pixels, sizes that end in either half of a block, and sizes beyond one tile."""
     rng = seeded("jpeg", quality)
     for (height, width), channels in itertools.product(JPEG_SIZES, (1, 3)):
         photo = random_part(rng, height, width)[..., :channels]

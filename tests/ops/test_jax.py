@@ -141,7 +141,7 @@ def test_jax_array_on_several_devices_is_refused(call, spec):
 
 
 def test_jax_shards_are_transformed_where_they_are():
-    """The message above advises this. With `ids`, the draws are those of the whole batch."""
+    """As the error for an array on several devices advises. With `ids`, the draws are those of the whole batch."""
     images = sharded(VALUES)
     shards = [RECIPE(shard.data, ids=shard.index[0].start, step=3) for shard in images.addressable_shards]
     result = jax.make_array_from_single_device_arrays(images.shape, images.sharding, shards)
@@ -195,7 +195,7 @@ def test_jax_64_bit_arrays(dtype):
     """With `jax_enable_x64` a result keeps the dtype; without, no array has such a dtype."""
     values = noise((2, 8, 8, 3), dtype)
     context = jax.enable_x64 if hasattr(jax, "enable_x64") else jax.experimental.enable_x64
-    with context(True) if hasattr(jax, "enable_x64") else context():
+    with context(True):
         for index, committed in ((0, False), (1, True)):
             result = cuaug.hflip(on_device(values, index, committed))
             assert describe(result) == ("jax", "cpu", dtype)

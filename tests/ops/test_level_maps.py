@@ -1,4 +1,7 @@
-"""Channelwise ops on large uint8 images, of which a CPU looks up the levels, equal those on small ones."""
+"""Channelwise ops on uint8 images. On a CPU, large images take the results from a table of the 256 levels.
+
+The expected table is the result of a small image, for which the op is computed pixel by pixel.
+"""
 
 import numpy as np
 import pytest

@@ -2,7 +2,16 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import every_backend, every_backend_slow_on_jax, from_layout, images, noise, put, to_layout
+from helpers.arrays import (
+    every_backend,
+    every_backend_slow_on_jax,
+    from_layout,
+    images,
+    max_value,
+    noise,
+    put,
+    to_layout,
+)
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.laws import run
 from tables.colors import ROW_OF_OP
@@ -15,8 +24,8 @@ LARGE = (2, 61, 83)  # N, H, W; more pixels than `equalize` has levels
 
 def low_contrast_noise(shape, dtype, seed=0):
     """Noise within a part of the range, which differs by sample and channel."""
-    rng, top = np.random.default_rng(seed), np.iinfo(dtype).max if "int" in dtype else 1.0
-    low, high = np.sort(rng.uniform(0.1, 0.9, (2, shape[0], 1, 1, shape[-1])), 0) * top
+    rng = np.random.default_rng(seed)
+    low, high = np.sort(rng.uniform(0.1, 0.9, (2, shape[0], 1, 1, shape[-1])), 0) * max_value(dtype)
     values = np.clip(rng.normal((low + high) / 2, (high - low) / 6, shape), low, high)
     return (np.rint(values) if "int" in dtype else values).astype(dtype)
 
@@ -79,7 +88,7 @@ def test_autocontrast_ignores_nan(backend):
 def test_lut_table_shapes(backend):
     batch, rng = noise((2, 9, 13, 3)), np.random.default_rng(0)
     n, c = np.arange(2)[:, None, None, None], np.arange(3)
-    for shape in ((), (3,), (2,), (2, 3), (1,), (1, 3), (2, 1), (1, 1)):
+    for shape in ((), (3,), (2,), (2, 3), (1,), (1, 3), (2, 1), (1, 1)):  # (3,): per channel; (2,): per sample
         table = rng.integers(0, 256, (*shape, 256), np.uint8)
         full = table.reshape((*shape, 1, 256) if shape == (2,) else (*(1,) * (2 - len(shape)), *shape, 256))
         expected = np.broadcast_to(full, (2, 3, 256))[n, c, batch]

@@ -181,7 +181,7 @@ def test_functions_reject_values_beyond_their_limits(name):
 
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS[1:])
 def test_resize_by_the_largest_reduction_keeps_constants(interpolation):
-    """Sums of float32: a limit of 2**22 would be off by up to 9 of 255."""
+    """Sums are float32. If the limit was 2**22, results would be wrong by up to 9 of 255 levels."""
     image = np.broadcast_to(np.uint8(200), (1, MAX_REDUCTION, 1))
     assert_equal(
         cuaug.resize(image, (1, 1), interpolation, layout="HWC"),
@@ -192,7 +192,10 @@ def test_resize_by_the_largest_reduction_keeps_constants(interpolation):
 
 @pytest.mark.parametrize("count", [-1, -(2**31) - 1, -(2**32) + 2, -(2**63), 2**31, 2**63 - 1])
 def test_soft_nms_takes_any_counts(count):
-    """A negative count takes no boxes, a count beyond the boxes takes all, even where 32 bits cannot hold it."""
+    """A negative count takes no boxes, a count beyond the boxes takes all, even where 32 bits cannot hold it.
+
+    The call runs in a child process, where a crash is an exit code.
+    """
     message, _ = python_after_import(
         ["tables.hostile"],
         "import numpy as np, cuaug\n"

@@ -273,4 +273,5 @@ def test_tracers_of_jax_are_refused(name, transformation):
         advice = r"cuaug has no gradients: pass jax\.lax\.stop_gradient\(array\), .*jax\.custom_vjp"
     with pytest.raises(TypeError, match=rf"^cuaug\.[\w.]+: {advice}") as error:
         transformed(array)
+    # The search for the library of an array's type begins with a lookup that fails with KeyError.
     assert "KeyError" not in "".join(traceback.format_exception(error.value))

@@ -51,7 +51,7 @@ def test_gaussian_noise_depends_on_seed_step_id_and_position(backend):
 
 
 def test_gaussian_noise_divides_ids_of_jax_as_integers(monkeypatch):
-    """On a GPU, where ids are not read. The widest float of JAX may be float32, which rounds these ids."""
+    """Ids on a GPU are not read but divided in JAX. Its widest float may be float32, which rounds these ids."""
     ids = pytest.importorskip("jax.numpy").asarray([2**24 + 1, 2**24])
     monkeypatch.setattr(noise_module, "is_host", lambda value: False)
     low, high = noise_module._low_and_high_bits(ids)

@@ -12,7 +12,7 @@ from cuaug import transforms as T
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16", "float32"])
 @pytest.mark.parametrize("antialias", [True, False])
 @pytest.mark.parametrize("interpolation", ["bilinear", "bicubic", "area"])
-def test_resize_to_the_own_size_is_the_identity(interpolation, antialias, dtype):
+def test_resize_to_its_own_size_is_the_identity(interpolation, antialias, dtype):
     batch = noise((2, 37, 530, 3), dtype)
     for layout in ("NHWC", "NCHW"):
         images = to_layout(batch, layout)
@@ -63,7 +63,7 @@ def test_resized_crop_of_a_box_that_keeps_its_size_equals_the_slice(interpolatio
         assert_equal(result, to_layout(expected, layout), tolerance=EXACT)
 
 
-def test_compose_windows_and_flips_of_a_resize_to_the_own_size_equal_slices():
+def test_compose_windows_and_flips_of_a_resize_to_its_own_size_equal_slices():
     batch = noise((2, 40, 56, 3), "uint8")
     recipe = T.Compose(
         [T.Resize((40, 56)), T.CenterCrop((20, 24)), T.RandomHorizontalFlip(1.0), T.RandomVerticalFlip(1.0)]

@@ -1,4 +1,4 @@
-"""Sizes: scalars of every library equal Python ints, and values that are no size."""
+"""Arguments for sizes: a scalar of any library equals the Python int, and values that are no size are refused."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,12 @@ def test_resize_max_size_of_int16_equals_int():
     assert type(T.Resize(200, max_size=np.int16(400)).max_size) is int
 
 
-UNORDERED = {"set": {3, 4}, "frozenset": frozenset([3, 4]), "keys": {3: 0, 4: 0}.keys(), "values": {3: 4}.values()}
+WITHOUT_POSITIONS = {
+    "set": {3, 4},
+    "frozenset": frozenset([3, 4]),
+    "keys": {3: 0, 4: 0}.keys(),
+    "values": {3: 4}.values(),
+}
 CALLS = {
     "padding of Pad": lambda value: T.Pad(value),
     "padding of pad": lambda value: cuaug.pad(IMAGE, value),
@@ -37,12 +42,12 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("kind", UNORDERED)
+@pytest.mark.parametrize("kind", WITHOUT_POSITIONS)
 @pytest.mark.parametrize("call", CALLS)
 def test_size_refuses_containers_without_positions(call, kind):
     parameter = call.partition(" ")[0]
     with pytest.raises((TypeError, ValueError), match=rf"^cuaug\.\S+: {parameter} must be .*, got "):
-        CALLS[call](UNORDERED[kind])
+        CALLS[call](WITHOUT_POSITIONS[kind])
 
 
 @pytest.mark.parametrize("size", [[], (1, 2, 3), np.zeros((0,), int)])

@@ -30,9 +30,9 @@ def layout_tolerance(row, backend, dtype):
     """Tolerance between two layouts, which on a GPU are two kernels. The CPU's results do not depend on the layout.
 
     Copied pixels are exact, and so are bilinear affine maps, whose coordinates are fixed-point numbers. For other maps,
-    ptxas rounds ``a * dx + e`` once if it fuses the two operations, and twice if it moves ``a * dx`` out of the loop
-    over rows, which it does for uint8 planes only. The coordinates then differ by an ulp, and a near tie may round the
-    other way. Planes also leave more memory to source boxes, so tiles have other sizes and origins.
+    ``a * dx + e`` is rounded once if ptxas fuses the two operations, and twice if ptxas moves ``a * dx`` out of the
+    loop over rows, which it does for uint8 planes only. The coordinates then differ by an ulp, and a near tie may round
+    the other way. Planes also leave more memory to source boxes, so tiles have other sizes and origins.
     """
     if backend[1] == "cpu" or row.is_exact or has_fixed_point_coordinates(row):
         return EXACT

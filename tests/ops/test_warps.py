@@ -209,7 +209,7 @@ def test_op_fill_per_channel_and_sample(row, backend):
     ("step", "scale"), [(0, 0.5), (0, 1.25), *itertools.product((1 / 2, 1 / 4, 1 / 8), (0.5, 1, 1.25, 2))]
 )
 def test_warp_affine_rounds_half_to_even(step, scale, channels, backend):
-    """Coordinates in multiples of a power of two give many exact halves: weights of uint8 images hold these exactly."""
+    """Coordinates in multiples of 1/8 give many results that end in .5: their weights are exact for uint8 images."""
     row, M = ROW_OF_OP["warp_affine"], np.array([[scale, 0, -1 - step], [0, 1, 3 * step]])
     options = {"interpolation": "bilinear", "border": "constant", "inverse": True}
     for layout in ("NCHW", "NHWC"):
