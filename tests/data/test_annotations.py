@@ -132,7 +132,7 @@ def test_coco_takes_objects_with_an_empty_list_of_keypoints(tmp_path):
     assert keypoints.tolist() == coco(written(tmp_path, content))("a.jpg")["keypoints"].tolist()
 
 
-def test_coco_takes_categories_with_one_name(tmp_path):
+def test_coco_takes_categories_with_equal_names(tmp_path):
     content = json.loads(json.dumps(COCO))
     content["categories"][0]["name"] = "person"
     targets = coco(written(tmp_path, content))
@@ -146,7 +146,7 @@ def test_coco_refuses_every_malformed_file_with_value_error(tmp_path):
     for _, content in itertools.islice(mutations(COCO), None, None, 23):
         try:
             path = written(tmp_path, content)
-        except (TypeError, ValueError, RecursionError):  # no JSON
+        except (TypeError, ValueError, RecursionError):  # JSON cannot hold the content
             continue
         try:
             coco(path)("a.jpg")
@@ -215,11 +215,11 @@ def test_voc_missing_folder_and_file(tmp_path):
         voc(tmp_path)("b.jpg")
 
 
-@pytest.mark.parametrize("read", ["coco", "voc"])
-def test_annotations_are_copies_with_boxes_that_state_their_format(tmp_path, read):
-    if read == "voc":
+@pytest.mark.parametrize("source", ["coco", "voc"])
+def test_annotations_are_copies_with_boxes_that_state_their_format(tmp_path, source):
+    if source == "voc":
         (tmp_path / "a.xml").write_text(VOC.format(name="a"))
-    targets = coco(written(tmp_path, COCO)) if read == "coco" else voc(tmp_path)
+    targets = coco(written(tmp_path, COCO)) if source == "coco" else voc(tmp_path)
     target, image = targets("a.jpg"), np.zeros((40, 50, 3), np.uint8)
     expected = {key: np.array(target[key]) for key in ("boxes", "labels")}
     for given in (target["boxes"], pickle.loads(pickle.dumps(target["boxes"]))):

@@ -142,4 +142,4 @@ def test_collate_error_of_a_worker_ends_with_its_message(files):
     with pytest.raises(cuaug.DecodeError, match=r"^Caught DecodeError in DataLoader worker process 0") as caught:
         list(loader)
     assert str(caught.value).rstrip().endswith("image 1 (sample 1): " + direct.value.reason)
-    assert caught.value.index == 0
+    assert caught.value.index == 0  # the default, in place of 1

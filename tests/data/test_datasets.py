@@ -80,8 +80,8 @@ def test_loader_reads_at_least_one_image(files):
     source = Encoded(files[:5], read=lambda data: sizes.append(len(data)) or data)
     cached = Loader(source, 2, [T.RandomResizedCrop(8)], cache="memory", library="numpy")
     assert [len(batch.ids) for _ in range(2) for batch in cached] == [2, 2, 1] * 2
-    without_samples = Loader(source, 2, [T.RandomResizedCrop(8)], shard=(3, 4), seed=0, library="numpy")
-    assert [len(batch.ids) for batch in without_samples] == [1]
+    last_rank = Loader(source, 2, [T.RandomResizedCrop(8)], shard=(3, 4), seed=0, library="numpy")
+    assert [len(batch.ids) for batch in last_rank] == [1]
     without_samples = Loader(source, 8, [T.RandomResizedCrop(8)], shard=(5, 6), seed=0, library="numpy")
     assert [len(batch.ids) for batch in without_samples] == [0]
     assert sizes == [2, 2, 1, 1]
@@ -158,7 +158,7 @@ def test_loader_targets_of_a_rank_without_samples_have_the_type_of_the_others(fi
     assert types[0] is types[1]
 
 
-WITHOUT_SAMPLES = {
+RECIPES_OF_EMPTY_BATCHES = {
     "no transform": [],
     "flip": [T.RandomHorizontalFlip()],
     "padded crop": [T.RandomCrop(32, padding=4), T.RandomHorizontalFlip()],
@@ -171,22 +171,22 @@ WITHOUT_SAMPLES = {
 
 
 def shapes_and_dtypes(value):
-    """Of the arrays of a batch, without the axis of the samples."""
+    """Those of each array of a batch; shapes without the axis of the samples."""
     if isinstance(value, tuple):
         return [shapes_and_dtypes(entry) for entry in value]
     return value if value is None else (tuple(value.shape[1:]), value.dtype)
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch"])
-@pytest.mark.parametrize("name", WITHOUT_SAMPLES)
+@pytest.mark.parametrize("name", RECIPES_OF_EMPTY_BATCHES)
 def test_loader_batch_without_samples_is_like_the_others(name, library):
     pytest.importorskip(library)
     files = [(encoded(np.full((40, 48, 3), 9 * i, np.uint8)), i) for i in range(5)]
-    ranks = [Loader(files, 2, WITHOUT_SAMPLES[name], shard=(i, 2), seed=0, library=library) for i in range(2)]
+    ranks = [Loader(files, 2, RECIPES_OF_EMPTY_BATCHES[name], shard=(i, 2), seed=0, library=library) for i in range(2)]
     (_, partial), (full, empty) = ranks
     assert (len(full.ids), len(partial.ids), len(empty.ids), len(empty.labels)) == (2, 1, 0, 0)
     assert shapes_and_dtypes(tuple(empty)) == shapes_and_dtypes(tuple(partial)) == shapes_and_dtypes(tuple(full))
-    first_batch = iter(Loader(files[:1], 2, WITHOUT_SAMPLES[name], shard=(1, 2), seed=0, library=library))
+    first_batch = iter(Loader(files[:1], 2, RECIPES_OF_EMPTY_BATCHES[name], shard=(1, 2), seed=0, library=library))
     images = next(first_batch).images
     assert all(len(array) == 0 for array in (images if isinstance(images, tuple) else [images]))
 

@@ -25,8 +25,8 @@ def test_loader_decodes_large_image_at_reduced_resolution():
     assert labels is None
     half = cuaug.io.decode_jpeg(file, scale=1 / 2)
     assert_equal(images, half[None], tolerance=ONE_LEVEL)
-    full_decode = cuaug.resize(cuaug.io.decode_jpeg(file), (150, 150)).astype(int)
-    differences = [np.abs(half[1:-1, 1:-1] - np.roll(full_decode, by, 1)[1:-1, 1:-1]).mean() for by in (-1, 0, 1)]
+    resized = cuaug.resize(cuaug.io.decode_jpeg(file), (150, 150)).astype(int)
+    differences = [np.abs(half[1:-1, 1:-1] - np.roll(resized, by, 1)[1:-1, 1:-1]).mean() for by in (-1, 0, 1)]
     assert differences[1] < min(differences[0], differences[2]) / 2
 
 
@@ -54,7 +54,7 @@ def test_loader_boxes_follow_reduced_resolution():
         lambda **options: [T.Resize((24, 29), **options)],
         lambda **options: [T.Resize(64, **options), T.CenterCrop(56)],
         lambda **options: [T.Resize(24, **options), T.CenterCrop(24)],
-        lambda **options: [T.Resize(25, **options), T.CenterCrop(24)],  # one pixel more after the crop than before
+        lambda **options: [T.Resize(25, **options), T.CenterCrop(24)],  # leaves out one pixel, at the end
         lambda **options: [T.RandomResizedCrop((29, 24), **options)],
     ],
 )
@@ -80,7 +80,7 @@ def test_loader_decode_box_equals_recipe_box(recipe, antialias, interpolation):
 
 
 def test_loader_crop_boxes_of_resize_by_a_list_equal_those_by_an_int():
-    """So that a Loader decodes the crop alone if the recipe begins with ``Resize([30])`` and ``CenterCrop``."""
+    """A Loader decodes the crop alone, also if the recipe begins with ``Resize([30])`` and ``CenterCrop``."""
     sizes = np.array([(40, 50), (300, 200), (30, 30)])
     by_int, by_list = (crop_plan(T.Compose([T.Resize(size), T.CenterCrop(24)])) for size in (30, [30]))
     expected, boxes = (plan.crop_boxes(sizes, 0, 0, np.arange(3)) for plan in (by_int, by_list))

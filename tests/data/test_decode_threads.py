@@ -1,4 +1,4 @@
-"""The number of decoding threads of a Loader follows its consumer."""
+"""A Loader decodes with fewer threads while batches are ready, and with more when its consumer waits."""
 
 import time
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.jpeg
 
 
 class FakeEngine:
-    """Records the files of each batch. It decodes no file of `fails`, and without `decodes` none."""
+    """Records the files of each batch. It fails on the files of `fails`; if `decodes` is False, it writes no image."""
 
     def __init__(self, fails=(), decodes=True):
         self.batches, self.fails, self.decodes = [], fails, decodes
@@ -48,7 +48,7 @@ class FakeEngine:
 SETTINGS = DecodeSettings(threads=DecodeThreads(2), strict=True, dct_scale=True, limits=limits.limits_of())
 
 
-def photos(count=9):
+def encoded_photos(count=9):
     return [encoded(image, subsampling=i % 3) for i, image in enumerate(photographs(count))]
 
 
@@ -85,7 +85,7 @@ def decode_into_slots(files, engine, divisor=1, groups=None):
 
 @pytest.mark.parametrize("count", [1, 2, 9])
 def test_loader_decoders_fill_every_slot(count):
-    files, engine = photos(count), FakeEngine()
+    files, engine = encoded_photos(count), FakeEngine()
     images, _ = decode_into_slots(files, engine)
     for image, file in zip(images, files, strict=True):
         np.testing.assert_array_equal(image, io.decode_jpeg(file))
@@ -93,7 +93,7 @@ def test_loader_decoders_fill_every_slot(count):
 
 
 def test_loader_decoders_take_groups_in_one_call():
-    files, engine = photos(9), FakeEngine()
+    files, engine = encoded_photos(9), FakeEngine()
     groups = [np.array(indices) for indices in ([4, 1], [8], [0, 2, 3, 7, 5], [6])]
     images, _ = decode_into_slots(files, engine, groups=groups)
     for image, file in zip(images, files, strict=True):
@@ -103,16 +103,16 @@ def test_loader_decoders_take_groups_in_one_call():
 
 
 def test_loader_decoders_skip_bad_headers_on_engine():
-    encoded = EncodedImages(photos(4), SETTINGS)
+    encoded = EncodedImages(encoded_photos(4), SETTINGS)
     encoded.bad[1] = "too small"
     assert encoded.decodable_by_engine(whole_image_regions(encoded.sizes)).tolist() == [True, False, True, True]
 
 
 def test_loader_decoders_fall_back_to_cpu():
-    files = photos()
+    files = encoded_photos()
     engine = FakeEngine(fails=files[3:])
     images, batch = decode_into_slots(files, engine)
-    # The engine's indices are those of its request, and name other images of the batch.
+    # The engine's indices count within its request; in the batch, the same indices are other images.
     assert {files[k] for k in engine.failed} != {engine.batches[0][k] for k in engine.failed}
     for image, file in zip(images, files, strict=True):
         np.testing.assert_array_equal(image, io.decode_jpeg(file))
@@ -120,7 +120,7 @@ def test_loader_decoders_fall_back_to_cpu():
 
 
 def test_loader_decoders_name_undecodable_files():
-    files = photos()
+    files = encoded_photos()
     files[0] = files[0][:200] + bytes(100) + files[0][300:]
     files[5] = b"\xff\xd8\xff\xe0nothing"
     engine = FakeEngine(fails=files[:1], decodes=False)
@@ -129,7 +129,7 @@ def test_loader_decoders_name_undecodable_files():
 
 
 def test_loader_decoders_keep_unsupported_files_on_cpu():
-    files = photos(6)
+    files = encoded_photos(6)
     image = next(iter(photographs(1)))
     files[0] = io.encode_jpeg(image, progressive=True)
     files[1] = io.encode_jpeg(image, subsampling="gray")
@@ -140,12 +140,14 @@ def test_loader_decoders_keep_unsupported_files_on_cpu():
         np.testing.assert_array_equal(decoded, io.decode_jpeg(file))
     assert not {*files[:3]} & {*engine.batches[0]}
     engine = FakeEngine()
-    decode_into_slots(photos(4), engine, divisor=2)
+    decode_into_slots(encoded_photos(4), engine, divisor=2)
     assert not engine.batches
 
 
 def settled_split(engine, cpu):
-    """The last of 60 batches: the engine's images, each image's CPU cost per engine cost, and the seconds of both.
+    """Split of the last of 60 batches, as (indices of the engine's images, ratios of costs, seconds).
+
+    The ratio of an image is its CPU cost divided by its engine cost. The seconds are those of the engine and the CPU.
 
     A unit of cost takes ``engine`` and ``cpu`` microseconds. A batch starts when the second batch before it has ended.
     """
@@ -209,7 +211,7 @@ def test_loader_engine_leaves_some_images_to_cpu():
 
 
 def test_loader_decode_cost_depends_on_region():
-    files = photos(4)
+    files = encoded_photos(4)
     encoded = EncodedImages(files, SETTINGS)
     height, width = encoded.sizes.T
     full_regions = whole_image_regions(encoded.sizes)
@@ -226,25 +228,25 @@ def test_loader_decode_cost_depends_on_region():
 @pytest.mark.parametrize(("options", "message"), [({"decoder": "gpu"}, "decoder"), ({"decoder": "hybrid"}, "'cpu'")])
 def test_loader_rejects_unknown_decoder_and_hybrid_on_cpu(options, message):
     with pytest.raises(ValueError, match=message):
-        Loader(photos(2), 2, **options)
+        Loader(encoded_photos(2), 2, **options)
 
 
 def test_decode_jpeg_device_needs_gpu():
     if cuaug.is_available():
         pytest.skip("this machine has a GPU")
     with pytest.raises(cuaug.BackendError, match=r"CuPy|driver"):
-        io.decode_jpeg(photos(1)[0], device="cuda")
+        io.decode_jpeg(encoded_photos(1)[0], device="cuda")
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:x", 1.5, "1", True])
 def test_decode_jpeg_rejects_unknown_device(device):
     with pytest.raises(ValueError, match="device"):
-        io.decode_jpeg(photos(1)[0], device=device)
+        io.decode_jpeg(encoded_photos(1)[0], device=device)
 
 
 def test_decode_jpeg_rejects_device_beside_out():
     with pytest.raises(ValueError, match="device"):
-        io.decode_jpeg(photos(1)[0], device="cuda", out=np.empty((1, 1, 3), np.uint8))
+        io.decode_jpeg(encoded_photos(1)[0], device="cuda", out=np.empty((1, 1, 3), np.uint8))
 
 
 def test_loader_engine_takes_complete_baseline_colour_files():

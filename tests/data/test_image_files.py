@@ -66,7 +66,7 @@ def write_shard(path, *members):
 
 
 SHARDS = {
-    "joined": (["0.jpg", "0.cls=1", "1.jpg", "1.cls=2", "0.jpg", "0.cls=7", "1.cls=8", "1.jpg"], [1, 2, 7, 8]),
+    "repeated names": (["0.jpg", "0.cls=1", "1.jpg", "1.cls=2", "0.jpg", "0.cls=7", "1.cls=8", "1.jpg"], [1, 2, 7, 8]),
     "images first": (["0.jpg", "1.jpg", "0.cls=1", "1.cls=2"], [1, 2]),
     "labels first": (["0.cls=1", "1.cls=2", "1.jpg", "0.jpg"], [2, 1]),
     "two images": (["0.left.jpg", "0.cls=3", "0.right.jpg", "1.jpg", "1.cls=4"], [3, 3, 4]),

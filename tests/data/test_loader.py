@@ -340,7 +340,7 @@ def test_loader_progress_shows_throughput(files, capsys):
 
 
 def test_loader_takes_recipes_with_results_without_axes(files):
-    """Such as the weight of a user's own mix-up."""
+    """A scalar result, such as the weight of a user's own mix-up, is returned as it is."""
     recipe = [T.RandomResizedCrop(8), T.Lambda(lambda images: (images, np.float32(0.5).reshape(())))]
     (first, last) = Loader([data for data, _ in files[:3]], 2, recipe, library="numpy", seed=0)
     assert [len(batch.images[0]) for batch in (first, last)] == [2, 1]

@@ -135,7 +135,7 @@ def test_loader_targets_follow_bad_files(files, on_error):
         assert len(batch.targets) == len(batch.images) == len(batch.ids)
         for i, target in zip(batch.ids.tolist(), batch.targets, strict=True):
             assert_targets_equal(target, expected_target(files, targets[i], recipe, i, 0))
-    assert ids == ([[0, 1, 3], [4, 5, 0, 1]] if on_error == "skip" else [[0, 1, 0, 3], [4, 5, 0, 1]])  # padded
+    assert ids == ([[0, 1, 3], [4, 5, 0, 1]] if on_error == "skip" else [[0, 1, 0, 3], [4, 5, 0, 1]])  # 0, 1: padding
 
 
 def test_loader_targets_with_only_bad_files_are_empty():

@@ -1,4 +1,4 @@
-"""The loop and the kernel behind box_iou give the results of its formulas, which autograd and torch.compile take."""
+"""The loop and the kernel of box_iou give the results of its array formulas, used by autograd and torch.compile."""
 
 import types
 

@@ -35,9 +35,9 @@ def test_box_functions_equal_reference(backend):
     expected = np.clip(boxes, 0, [300, 200, 300, 200])
     for clip in (cuaug.clip_boxes, cuaug.clip_boxes_to_image):
         assert_equal(clip(boxes_of_library, (200, 300)), expected, **expected_kind)
-    for (a, of_a), (b, of_b) in zip(FORMATS.items(), [*FORMATS.items()][::-1], strict=True):
-        converted = cuaug.box_convert(put(of_a(boxes.astype(float)).astype(np.float32), backend), a, b)
-        assert_equal(converted, of_b(boxes.astype(float)), tolerance=NEAR, **expected_kind)
+    for (a, to_a), (b, to_b) in zip(FORMATS.items(), [*FORMATS.items()][::-1], strict=True):
+        converted = cuaug.box_convert(put(to_a(boxes.astype(float)).astype(np.float32), backend), a, b)
+        assert_equal(converted, to_b(boxes.astype(float)), tolerance=NEAR, **expected_kind)
     sizes = boxes[0, :, 2:] - boxes[0, :, :2]
     limit = float(np.sort(sizes.min(-1))[1])
     assert_array_equal(

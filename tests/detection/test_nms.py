@@ -149,10 +149,8 @@ def test_nms_threshold_is_strict_and_coordinates_unbounded():
 @pytest.mark.parametrize("scale", [1e-25, 1e-18, 1e18, 1e30])
 def test_nms_areas_beyond_float32(scale):
     boxes, scores = box_cases.clustered(200)
-    boxes = (boxes * scale).astype(np.float32)
-    assert_array_equal(
-        cuaug.nms(boxes, scores.astype(np.float32), 0.5), reference_ops.nms(boxes, scores.astype(np.float32), 0.5)
-    )
+    boxes, scores = (boxes * scale).astype(np.float32), scores.astype(np.float32)
+    assert_array_equal(cuaug.nms(boxes, scores, 0.5), reference_ops.nms(boxes, scores, 0.5))
 
 
 def test_nms_boxes_with_nan_in_score_or_coordinates_come_last():
@@ -300,6 +298,7 @@ def test_plan_nms_resolve_has_several_blocks_per_sample(real):
 
 VALID = np.zeros((3, 4)), np.zeros(3)
 BATCH = np.zeros((1, 3, 4)), np.zeros((1, 3))
+PIL_IMAGE = Image.new("L", (4, 3))
 INVALID_CALLS = [
     (ValueError, "iou_threshold must be in 0..1", lambda: cuaug.nms(*VALID, 1.5)),
     (TypeError, "iou_threshold must be a number", lambda: cuaug.nms(*VALID, "0.5")),
@@ -308,11 +307,7 @@ INVALID_CALLS = [
     (ValueError, "boxes must have shape", lambda: cuaug.nms(np.zeros(4), VALID[1], 0.5)),
     (TypeError, "boxes must be one of float16", lambda: cuaug.nms(np.zeros((3, 4), int), VALID[1], 0.5)),
     (TypeError, "boxes must be an array", lambda: cuaug.nms([(0, 0, 1, 1)], VALID[1], 0.5)),
-    (
-        TypeError,
-        "boxes must be an array of torch, .*, got Image",
-        lambda: cuaug.nms(Image.new("L", (4, 3)), VALID[1], 0.5),
-    ),
+    (TypeError, "boxes must be an array of torch, .*, got Image", lambda: cuaug.nms(PIL_IMAGE, VALID[1], 0.5)),
     (TypeError, "idxs must be one of uint8", lambda: cuaug.batched_nms(*VALID, np.zeros(3), 0.5)),
     (TypeError, "idxs must be an array", lambda: cuaug.batched_nms(*VALID, None, 0.5)),
     (ValueError, "max_output must be at least 0", lambda: cuaug.nms(*VALID, 0.5, max_output=-1)),

@@ -1,4 +1,4 @@
-"""RoIAlign, RoIPool, PSRoIAlign, PSRoIPool and MultiScaleRoIAlign: their functions, as modules of torch and without."""
+"""RoIAlign, RoIPool, PSRoIAlign, PSRoIPool and MultiScaleRoIAlign equal their functions, with and without torch."""
 
 import copy
 import pickle
@@ -32,8 +32,7 @@ POOLER = ops.MultiScaleRoIAlign(NAMES, 3, 2)
 @pytest.mark.parametrize("name", MODULES)
 def test_roi_modules_equal_their_functions(name, backend):
     module, function, options = MODULES[name]
-    shape = (2, 3, 12, 9) if backend[0] == "torch" else (2, 12, 9, 3)
-    shape = tuple(6 * extent if extent == 3 else extent for extent in shape)
+    shape = (2, 18, 12, 9) if backend[0] == "torch" else (2, 12, 9, 18)  # channels for 3 x 2 bins of the PS modules
     features, rois = put(maps(shape=shape), backend, "float32"), put(ROIS, backend, "float32")
     expected = function(features, rois, **OPTIONS, **options)
     assert_equal(module(features, rois), expected)
@@ -120,7 +119,7 @@ print("done")
 
 
 def split_by_sample(rois):
-    """The boxes of each sample, and the order of the regions in a list of them."""
+    """A list with the boxes of each sample, and the indices of the regions in the order of the list."""
     order = np.argsort(rois[:, 0], kind="stable")
     return [rois[rois[:, 0] == n, 1:] for n in range(2)], order
 
@@ -213,7 +212,7 @@ def test_roi_modules_reject_invalid_arguments(message, call):
 
 
 class Tagged:
-    """A mixin whose subclasses have a keyword."""
+    """A mixin whose subclasses take a class keyword."""
 
     def __init_subclass__(cls, tag=None):
         cls.tag = tag

@@ -67,6 +67,7 @@ def test_box_iou_functions_equal_torchvision_with_gradient(scale, name, dtype):
 
 @pytest.mark.parametrize("name", ["generalized_box_iou", "distance_box_iou", "complete_box_iou"])
 def test_box_iou_losses_of_missing_ops_equal_torchvision(name):
+    """`MISSING_OPS` gives a Python expression for each loss that cuaug does not have."""
     boxes1, boxes2 = random_boxes("e"), random_boxes("f")
     code = MISSING_OPS[f"{name}_loss"].partition(" is ")[0]
     actual = eval(code, {name: getattr(ops, name), "boxes1": boxes1, "boxes2": boxes2})

@@ -27,7 +27,7 @@ def random_launches(generator, count):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_batched_launch_waits_for_dependencies(seed):
-    """Launches that use one buffer, of which one writes it, keep their order."""
+    """Two launches that use the same buffer keep their order if one of them writes it."""
     launches = random_launches(random.Random(seed), 24)
     batchable = {"cuaug::warp_image<a>", "cuaug::warp_image<b>", "cuaug::histogram_lut<a>"}
     positions = {}

@@ -60,21 +60,21 @@ def test_host_time_of_a_slow_call_takes_three_calls(timeline):
 @pytest.mark.parametrize(("host_us", "device_us"), [(25.0, 4.0), (25.0, 400.0), (300.0, 150.0), (2.0, 0.5)])
 def test_device_time_excludes_the_wait_for_the_host(timeline, fake_cuda, host_us, device_us):
     """A device that is faster than the host would wait between the events."""
-    times = device_time.median_device_us(
+    median_us = device_time.median_device_us(
         lambda: timeline.queue(host_us, device_us), calls_per_group=20, stream=7, device=0, seconds=0.1
     )
-    assert times == pytest.approx(device_us, abs=0.06)  # the second event is recorded 1 us later, if the queue is empty
+    assert median_us == pytest.approx(device_us, abs=0.06)  # if the queue is empty, the second event comes 1 us late
 
 
 def test_device_time_of_a_call_that_waits_ends(timeline, fake_cuda):
-    """The fills have a limit, so that no more launches are queued than the queue holds."""
+    """Fills of memory delay the device; their number is limited, so that the launches fit into the queue."""
 
     def call():
         timeline.queue(10.0, 5.0)
         timeline.wait()
 
-    times = device_time.median_device_us(call, calls_per_group=20, stream=7, device=0, seconds=0.1)
-    assert times == pytest.approx(15.0, abs=0.6)
+    median_us = device_time.median_device_us(call, calls_per_group=20, stream=7, device=0, seconds=0.1)
+    assert median_us == pytest.approx(15.0, abs=0.6)
     assert timeline.max_fills == 512
 
 

@@ -63,7 +63,7 @@ def far_affine(batch, layout, **options):
 
 
 def far_remap(batch, layout, border):
-    """Displacements of which a third lead to FAR or beyond, counted from the first pixel of the image."""
+    """Displacements; a third of them lead to source columns at FAR or beyond."""
     x = np.broadcast_to((FAR - 40) * np.where(np.arange(80) % 3, 1, -1), (70, 80))
     return cuaug.remap(batch, x, np.zeros((70, 80)), layout=layout, relative=True, border=border, fill=0.625)
 
@@ -117,7 +117,7 @@ AGAINST_LOOPS = [
         (far_affine, {"border": "reflect"}, "uint8"),
         (far_affine, {"border": "reflect", "interpolation": "nearest"}, "float32"),
         (far_affine, {"border": "edge", "interpolation": "bicubic"}, "float32"),
-        (far_remap, {"border": "reflect"}, "float64"),  # float32 has no pixels within 64 of FAR
+        (far_remap, {"border": "reflect"}, "float64"),  # float32 has no numbers between FAR - 64 and FAR
         (displace, {}, "uint8"),
         (displace, {"border": "edge"}, "float16"),
     ]
@@ -316,7 +316,7 @@ def test_warp_kernel_stores_columns_whose_distance_exceeds_an_int(interpolation,
     batch = images(NUMPY, "uint8", "NHWC", (1, 20, 40, 1))
     expected = affine(batch, "NHWC", interpolation=interpolation)
     emulate()
-    memory = np.zeros((40, 56_000_000), np.uint8)  # of which the pages that are written take memory
+    memory = np.zeros((40, 56_000_000), np.uint8)  # only the pages that are written take memory
     out = memory[:, :20].T[None, ..., None]
     affine(batch, "NHWC", interpolation=interpolation, out=out)
     assert_equal(out, expected, tolerance=TOLERANCES["uint8"])

@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 import pytest
-from helpers import emulator as emulated
+from helpers import emulator
 from helpers.arrays import noise, seeded
 from helpers.compare import Tolerance, assert_equal
 from helpers.thinning import thinned
@@ -36,7 +36,7 @@ NEW_SIZES = {
 def test_size_transforms_resize_images_of_several_sizes_in_one_launch(
     layout, channels, new_sizes, antialias, emulate, monkeypatch
 ):
-    """Each result is a part of its own of the array that the launch writes."""
+    """The launch writes all results into one array."""
     shapes = [(channels, *size) if layout == "CHW" else (*size, channels) for size in SIZES]
     arrays = [noise(shape, seed=i) for i, shape in enumerate(shapes)]
     images = [describe_images(array, layout) for array in arrays]
@@ -65,7 +65,7 @@ void kernel(const Axis args) {{
 }}
 """
     output = np.full(2, -1, np.int32)
-    assert emulated.kernel("kernel", text)(struct.pack("Pq", output.ctypes.data, side), (1, 1, 1), 1) == ""
+    assert emulator.kernel("kernel", text)(struct.pack("Pq", output.ctypes.data, side), (1, 1, 1), 1) == ""
     assert output.tolist() == [0, side]
 
 
@@ -120,12 +120,12 @@ def test_window_beyond_resized_box_kernel_equals_cpu_loop(shape, layout, dtype, 
 
 
 class EmulatedLaunches:
-    """The executor of images whose passes launch a GPU's kernels."""
+    """An executor that runs launches of GPU kernels in the emulator and counts them."""
 
     count = 0
 
     def launch(self, kernel, record, grid, threads, *_):
-        fault = emulated.kernel(kernel, sources.kernel_source(kernel)[0])(record, grid, threads)
+        fault = emulator.kernel(kernel, sources.kernel_source(kernel)[0])(record, grid, threads)
         assert not fault, fault
         self.count += 1
 

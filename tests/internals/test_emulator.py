@@ -1,11 +1,11 @@
-"""The emulator of GPU kernels reports what a GPU would not survive. Guards the tests that run kernels on the CPU."""
+"""The emulator of GPU kernels reports hangs and wrong accesses. Guards the tests that run kernels on the CPU."""
 
 import re
 import struct
 
 import numpy as np
 import pytest
-from helpers import emulator as emulated
+from helpers import emulator
 
 KERNEL = """\
 struct Out {{ unsigned int* out; }};
@@ -31,7 +31,7 @@ FAULTS = {
 def test_emulator_reports_faults(body):
     """Threads that have returned do not block a barrier."""
     output = np.zeros(64, np.uint32)
-    run = emulated.kernel("kernel", emulated.translated(KERNEL.format(body)))
+    run = emulator.kernel("kernel", emulator.translated(KERNEL.format(body)))
     assert run(struct.pack("P", output.ctypes.data), (2, 1, 1), 64) == FAULTS[body]
 
 
@@ -42,8 +42,8 @@ def test_emulator_reports_misaligned_addresses():
     )
     memory = np.zeros(8, np.uint64)
     record = struct.pack("P", memory.ctypes.data)
-    odd = emulated.kernel("kernel", emulated.translated(KERNEL.format(body.format(1))))
-    even = emulated.kernel("kernel", emulated.translated(KERNEL.format(body.format(0))))
+    odd = emulator.kernel("kernel", emulator.translated(KERNEL.format(body.format(1))))
+    even = emulator.kernel("kernel", emulator.translated(KERNEL.format(body.format(0))))
     assert re.fullmatch(r"misaligned address in line \d+ of \d+\.cpp", odd(record, (2, 1, 1), 2))
     assert odd(record, (2, 1, 1), 1) == even(record, (2, 1, 1), 2) == ""
 
@@ -55,7 +55,7 @@ def test_emulator_reports_writes_beyond_the_dynamic_shared_memory():
     """
     body = "extern __shared__ unsigned int words[]; if (!threadIdx.x) args.out[0] = words[1]; words[threadIdx.x] = 1;"
     output = np.zeros(1, np.uint32)
-    run = emulated.kernel("kernel", emulated.translated(KERNEL.format(body)))
+    run = emulator.kernel("kernel", emulator.translated(KERNEL.format(body)))
     record = struct.pack("P", output.ctypes.data)
     assert run(record, (2, 1, 1), 8, 32) == ""
     assert output[0] == 0xFFFFFFFF  # filled again before the second block, which the first block's 1 does not reach
@@ -67,8 +67,8 @@ def test_emulator_forgets_copies_of_a_faulty_launch():
     copy = next(body for body, fault in FAULTS.items() if fault == "copies are never waited for")
     output = np.zeros(64, np.uint32)
     record = struct.pack("P", output.ctypes.data)
-    assert emulated.kernel("kernel", emulated.translated(KERNEL.format(copy)))(record, (1, 1, 1), 64)
-    assert not emulated.kernel("kernel", emulated.translated(KERNEL.format("args.out[0] = 1;")))(record, (1, 1, 1), 64)
+    assert emulator.kernel("kernel", emulator.translated(KERNEL.format(copy)))(record, (1, 1, 1), 64)
+    assert not emulator.kernel("kernel", emulator.translated(KERNEL.format("args.out[0] = 1;")))(record, (1, 1, 1), 64)
 
 
 def test_emulator_copies_arrive_when_awaited():
@@ -76,7 +76,7 @@ def test_emulator_copies_arrive_when_awaited():
     wait = 'asm volatile("cp.async.wait_all;" : : : "memory");'
     body = f"{copy} args.out[0] = box[0]; {wait} for (int i = 1; i < 4; ++i) args.out[i] = box[i];"
     memory = np.array([1, 1, 1, 1, 2, 3, 4, 5], np.uint32)
-    run = emulated.kernel("kernel", emulated.translated(KERNEL.format(body)))
+    run = emulator.kernel("kernel", emulator.translated(KERNEL.format(body)))
     assert run(struct.pack("P", memory.ctypes.data), (1, 1, 1), 1) == ""
     # The emulator fills the destination with 0xA5 until the wait; the copy reads 8 of 16 bytes, the others become 0.
     assert memory.tolist() == [0xA5A5A5A5, 3, 0, 0, 2, 3, 4, 5]

@@ -271,7 +271,7 @@ def call_in_capture(aug, images, layout):
 
 
 def test_recipe_is_random_if_an_entry_of_a_list_is_drawn():
-    """So that a `Collate` without an epoch warns of equal epochs."""
+    """Guards the warning of a `Collate` without an epoch that all epochs have the same draws."""
     recipe = Recipe((8, 8), 3, "uint8")
     recipe.begin("Mine")
     recipe.constant("index", 0.0)

@@ -98,7 +98,7 @@ def test_launch_plan_is_added_while_another_thread_looks_for_the_oldest(monkeypa
 
 
 def test_launch_plan_of_cpu_is_recorded_at_the_second_call_of_a_kind():
-    """Images of a size of their own, as in many data sets, leave no launch plan behind."""
+    """Images of a size that occurs once leave no launch plan behind; many data sets consist of them."""
     aug, images = T.Compose([T.RandomHorizontalFlip(), T.RandomInvert()], seed=1), noise((1, 40, 50, 3))
     plan = aug._fused.plans.plan(describe_images(images, "NHWC"))
     for call, plans in enumerate((0, 1, 1)):
@@ -120,7 +120,7 @@ def test_copied_params_point_to_the_array_that_they_hold(copied):
 
 
 def test_assign_offsets_for_loops_shares_memory_of_arrays_with_equal_places():
-    """Arrays that live at the same time never overlap, and arrays with different places never do."""
+    """Arrays overlap only if they live at different times and their samples lie at the same places (`places`)."""
     random = np.random.default_rng(0)
     for _ in range(300):
         kinds, first, duration = random.integers(1, 4, 13), random.integers(0, 8, 13), random.integers(0, 4, 13)

@@ -31,7 +31,7 @@ BATCH = {
 
 
 def record_bytes(record, **values):
-    """A record of zeros with these fields."""
+    """A record of zeros with these fields. A float is repeated until it fills its field, an array of float64."""
     data = bytearray(record.size)
     for name, value in values.items():
         offset, size = record.offsets[name]

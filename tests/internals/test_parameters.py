@@ -9,7 +9,7 @@ from cuaug._passes import parameters
 
 
 def test_float_array_refuses_integers_of_another_device(monkeypatch):
-    """As it does those of the images' device. The tensor on the host stands for one on another device."""
+    """The tensor on the host stands for one on another device than the images."""
     monkeypatch.setattr(convert, "is_host", lambda value: False)
     images = describe_images(torch.zeros(2, 3, 5, 4), None)._replace(device=0)
     with pytest.raises(TypeError, match=r"^M must be float32 or float64 on a device, got int64$"):

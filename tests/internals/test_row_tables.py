@@ -31,7 +31,7 @@ GROUP = Group()
 
 
 class NewRow:
-    """Makes rows that tell what the row was made for, and records the calls."""
+    """Makes rows that hold shape, strides, dtype, device and alignment of the tensor, and records the calls."""
 
     def __init__(self, group=GROUP):
         self.calls, self.group = [], group

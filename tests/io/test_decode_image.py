@@ -128,7 +128,7 @@ def test_decode_image_opencv_applies_exif_as_pillow(monkeypatch, orientation, en
 
 @pytest.mark.parametrize("missing_bytes", [0, 2])
 def test_decode_image_opencv_ignores_exif_entry_that_is_cut_short(monkeypatch, missing_bytes):
-    """As the reader of JPEG headers."""
+    """The reader of JPEG headers ignores the entry, too."""
     tiff = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x02\0\0\0"  # one entry: orientation 2
     tiff = tiff[: len(tiff) - missing_bytes]
     jpeg, png = (encoded(Image.fromarray(PHOTO), kind, exif=b"Exif\0\0" + tiff) for kind in ("JPEG", "PNG"))

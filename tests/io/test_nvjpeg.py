@@ -40,9 +40,9 @@ class Library:
         self.initialize = INITIALIZE(self.on_initialize)
         self.decode = DECODE(self.on_decode)
 
-    def on_initialize(self, handle, state, images, threads, layout):
+    def on_initialize(self, handle, state, images, threads, output_format):
         self.batches.append(images)
-        self.observed |= {handle, state, (threads, layout)}
+        self.observed |= {handle, state, (threads, output_format)}
         return 0
 
     def on_decode(self, handle, state, data, lengths, images, stream):
@@ -82,9 +82,9 @@ def test_nvjpeg_batch_is_one_call():
     memory, failed = library.run(files)
     assert failed == []
     assert library.batches == [3]
-    threads_and_layout = 1, NVJPEG_OUTPUT_RGBI
+    threads_and_format = 1, NVJPEG_OUTPUT_RGBI
     events = {("stream", STREAM), ("recorded", EVENT, STREAM), ("waited for", EVENT)}
-    assert library.observed == {CONTEXT, HANDLE, STATE, threads_and_layout, *events}
+    assert library.observed == {CONTEXT, HANDLE, STATE, threads_and_format, *events}
     for rows, file in zip(memory, files, strict=True):
         assert all(row.tobytes() == file.ljust(16, b"\0") for row in rows)
 
@@ -145,10 +145,11 @@ def test_nvjpeg_rejects_wrong_tables():
 def test_nvjpeg_dropped_work_finishes_first():
     library = Library()
     memory = np.zeros((1, 2, 16), np.uint8)
+    references = sys.getrefcount(memory)  # the number differs between Python versions
     pending = library.begin([b"done"], [(0, memory.ctypes.data, 16)], memory)
-    assert sys.getrefcount(memory) == 3
+    assert sys.getrefcount(memory) == references + 1
     del pending
-    assert sys.getrefcount(memory) == 2
+    assert sys.getrefcount(memory) == references
     assert memory[0, 0].tobytes().startswith(b"done")
 
 
