@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP_INSTALL := $(PY) -m pip --disable-pip-version-check --quiet install --no-compile
 # For what compiles the extension: shows each file that is compiled, since that takes one to two minutes.
 PIP_SHOW := --disable-pip-version-check --verbose
-# With NumPy, which both installations need that `make demo` runs at the same time.
+# NumPy is in the list because both installations that `make demo` runs at the same time need it.
 BUILD   := scikit-build-core>=0.11 pybind11>=3.0 cmake>=3.18 ninja numpy>=2.0
 DEMO    := matplotlib>=3.8 pillow>=11 scikit-image>=0.25 scikit-learn>=1.5 opencv-python-headless>=5
 FUZZ_SECONDS ?= 60
@@ -32,7 +32,7 @@ fuzz: export UBSAN_OPTIONS := abort_on_error=1:print_stacktrace=1
 # Formatters are pinned: another version formats differently.
 LINT    := ruff==0.17.6 clang-format==23.1.5 mypy>=1.18 import-linter>=2.16 basedpyright>=1.40
 MAX_WHEEL := 5242880
-# `make wheels` without containers: the interpreters that give the versions, and x86_64 or aarch64.
+# `make wheels` builds for the versions of these interpreters if there is no Docker; ARCH is x86_64 or aarch64.
 PYTHONS ?= $(shell for v in 10 11 12 13 14; do \
   python3.$$v -c 'import sys; print(sys._base_executable)' 2>/dev/null; done)
 ARCH    ?= $(shell uname -m)
@@ -65,11 +65,12 @@ test-all: $(VENV)/.test  ## the CPU suite with every kernel on every architectur
 slow: $(VENV)/.test  ## run the slow tests, but for those of kernels
 	@$(call pytest,$(PY),$(JOBS), and slow,--ignore=tests/kernels)
 
-kernels: $(VENV)/.test  ## compile the kernels that `make test` leaves out; most of them on sm_90 and a sixth of the other architectures
+kernels: $(VENV)/.test  ## compile the kernels that `make test` leaves out: on sm_90, and on a part of the others
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -m "slow and not exhaustive" tests/kernels $(ARGS)
 
 # Left out are tests of Python code alone (descriptions, pictures, rewriting of programs, references, launch plans on a
-# fake GPU, torch.compile), and tests that compile kernels or an emulator with another compiler, as `make test` does.
+# fake GPU, torch.compile), and tests that compile kernels or an emulator by a compiler of their own: `make test` has
+# them all.
 clang: $(VENV)/.test  ## build the extension with Clang, warnings are errors, and run the tests of its loops on it
 	CC=clang CXX=clang++ $(call install_site,build/clang,cmake.define.CUAUG_WERROR=ON)
 	$(call pytest_site,build/clang) -n $(JOBS) --dist worksteal -m "not slow and not alone and not gpu" $(ARGS) \
@@ -110,7 +111,8 @@ docs: $(VENV)/.docs  ## the documentation site, in build/docs; warnings are erro
 
 bench:  ## the benchmark tables, GPU and CPU, with their peers; writes benchmarks/results
 	@$(gpu_python); \
-	for name in warp transforms functions host single_images detection decode loader; do $$python benchmarks/$$name.py $(ARGS) || exit 1; done; \
+	for name in warp transforms functions host single_images detection decode loader; do \
+	  $$python benchmarks/$$name.py $(ARGS) || exit 1; done; \
 	exec $$python benchmarks/training.py
 
 lint: $(VENV)/.lint  ## ruff, clang-format, mypy and the layers of imports
@@ -211,8 +213,8 @@ find_wheel = find dist -name "$$($(PY) -c '$(WHEEL_NAME)')" $(1) 2>/dev/null | s
 install_site = $(PY) -m pip $(PIP_SHOW) install --no-build-isolation --no-deps --upgrade --target $(1)/site . \
   --config-settings=build-dir=$(1)/cmake --config-settings=$(2)
 
-# $(call pytest_site,FOLDER): pytest with the cuaug of FOLDER/site, also in the processes that tests start. PYTHONSAFEPATH
-# keeps the source tree from hiding FOLDER/site.
+# $(call pytest_site,FOLDER): pytest with the cuaug of FOLDER/site, also in the processes that tests start.
+# PYTHONSAFEPATH keeps the source tree from hiding FOLDER/site.
 define pytest_site
 export PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/tests/hide_editable:$(CURDIR)/$(1)/site; \
   $(PY) -c 'import cuaug; assert cuaug.__path__ == ["$(CURDIR)/$(1)/site/cuaug"], cuaug.__path__' && $(PY) -m pytest
@@ -226,8 +228,8 @@ if [ -n "$$extra" ]; then echo "NVIDIA driver found: installing cuaug[$$extra]";
 endef
 
 # $(call pytest,PYTHON,PROCESSES,EXPRESSION,OPTIONS): tests marked alone follow the others, in one process, which
-# without ARGS collects only the files that have such tests: to collect all takes a quarter of a minute. Exit code 5 says
-# that no test was selected, which ARGS may bring about in one of the two runs.
+# without ARGS collects only the files that have such tests: to collect all takes a quarter of a minute. Exit code 5
+# says that no test was selected, which ARGS may cause in one of the two runs.
 pytest = others=0; alone=0; \
   $(1) -m pytest -n $(2) --dist worksteal -m "not alone$(3)" $(4) $(ARGS) || others=$$?; \
   $(1) -m pytest -m "alone$(3)" $(4) $(or $(ARGS),$$($(alone_files))) || alone=$$?; \
