@@ -41,7 +41,9 @@ def test_op_gpu_equals_cpu(row, dtype):
 @pytest.mark.parametrize("row", LARGE_IMAGE_ROWS, ids=str)
 def test_op_gpu_equals_cpu_on_large_image(row):
     gpu, cpu = gpu_and_cpu_results(row, "uint8", row.parameters(), (1, 224, 224, 3))
-    level = Tolerance(absolute=1, exact=0.99, reason="each may miss 0.5 % of the exact values by a level")
+    level = Tolerance(
+        absolute=1, exact=0.99, reason="each device may be a level off the exact value in 0.5 % of the values"
+    )
     assert_equal(gpu, cpu, tolerance=level)
 
 

@@ -1,6 +1,6 @@
 """Detection functions on the GPU against the CPU: soft_nms, nms of rotated boxes, and the functions of ARRAY_CALLS.
 
-The torch operators on CUDA tensors.
+Tests of the torch operators of nms and roi_align with opcheck and torch.compile.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ import pytest
 from helpers import boxes as box_cases
 from helpers.arrays import no_synchronization, seeded
 from helpers.compare import to_numpy
-from helpers.cuda_graphs import capture_graph
+from helpers.cuda_graphs import capture_graph, warm_up
 from helpers.gpu_regions import features, regions
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -37,10 +37,7 @@ def test_soft_nms_gpu_in_cuda_graph():
     def call():
         return cuaug.soft_nms(boxes, scores, counts=counts, fixed_size=True, max_output=50)
 
-    side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        call()
-    torch.cuda.synchronize()
+    warm_up(call)
     with no_synchronization():
         call()
     graph, results = capture_graph(call)

@@ -79,7 +79,7 @@ def test_resize_torch_out_of_memory_breaks_nothing():
     batch = images(GPU, "float32")
     before = to_numpy(batch)
     cuaug.resize(batch, (40, 40), antialias=False)
-    gc.collect()  # cycles of earlier tests
+    gc.collect()  # reference cycles of earlier tests hold device memory
     torch.cuda.empty_cache()
     torch.cuda.synchronize()
     used = torch.cuda.memory_allocated()

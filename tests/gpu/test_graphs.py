@@ -4,7 +4,7 @@ import pytest
 from helpers.arrays import images, put
 from helpers.child_process import python
 from helpers.compare import assert_equal
-from helpers.cuda_graphs import capture_graph
+from helpers.cuda_graphs import capture_graph, warm_up
 from helpers.sanitizer import skip_under_sanitizer
 from tables.warps import MAIN_ROWS
 
@@ -17,12 +17,8 @@ GPU = ("torch", "cuda")
 
 
 def warm_and_capture(call):
-    """A graph of one call, warmed on a side stream as torch's manual requires, and the result that replays write."""
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        call()
-    torch.cuda.current_stream().wait_stream(side)
+    """The graph of a call that has run once, and the result whose memory each replay writes."""
+    warm_up(call)
     return capture_graph(call)
 
 

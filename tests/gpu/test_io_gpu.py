@@ -40,7 +40,7 @@ def test_decode_jpeg_rejects_device_arrays():
         cio.encode_jpeg(torch.zeros((3, 8, 8), dtype=torch.uint8, device="cuda"))
 
 
-ONE_LEVEL = Tolerance(absolute=1, reason="nvJPEG rounds at another place")
+ONE_LEVEL = Tolerance(absolute=1, reason="nvJPEG and libjpeg-turbo round different intermediate values")
 
 
 def files_of(count=9, **options):

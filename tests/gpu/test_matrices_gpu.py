@@ -55,7 +55,7 @@ def test_matrix_function_with_gradient_equals_without_on_gpu(function, arguments
 
 
 @pytest.mark.filterwarnings("ignore:Dynamo")  # Dynamo warns of cached functions
-@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # by torch 2.11 itself
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # torch 2.11 itself calls it
 @pytest.mark.parametrize("name", [name for name in CASES if name != "transform_boxes"])
 def test_matrix_function_is_one_graph_in_torch_compile(name):
     torch.compiler.reset()

@@ -9,7 +9,7 @@ from helpers import boxes as box_cases
 from helpers.arrays import no_synchronization
 from helpers.busy_gpu import busy, occupied_multiprocessors
 from helpers.compare import assert_equal, to_numpy
-from helpers.cuda_graphs import capture_graph
+from helpers.cuda_graphs import capture_graph, warm_up
 from helpers.sanitizer import skip_under_sanitizer
 from numpy.testing import assert_array_equal
 
@@ -88,11 +88,7 @@ def test_nms_gpu_fixed_size_in_graph(count):
     def call():
         return cuaug.batched_nms(boxes, scores, classes, 0.5, fixed_size=True, max_output=100)
 
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        call()
-    torch.cuda.current_stream().wait_stream(side)
+    warm_up(call)
     with no_synchronization():
         call()
     graph, (indices, kept_count) = capture_graph(call)

@@ -42,8 +42,8 @@ good, expected = entry.read_bytes(), cuaug.hflip(image)
 rng = random.Random(20261120)
 
 def with_flipped_bit(data):
-    place = rng.choice([rng.randrange(100), rng.randrange(len(data))])
-    return data[:place] + bytes([data[place] ^ 1 << rng.randrange(8)]) + data[place + 1 :]
+    offset = rng.choice([rng.randrange(100), rng.randrange(len(data))])
+    return data[:offset] + bytes([data[offset] ^ 1 << rng.randrange(8)]) + data[offset + 1 :]
 
 damages = [lambda data: b"", lambda data: data[:10], lambda data: data + b"more", lambda data: bytes(len(data))]
 damages += [lambda data, k=k: data[: len(data) * k // 20] for k in range(20)]
@@ -252,11 +252,10 @@ print(os.waitpid(pid, 0)[1])
 
 
 def test_fork_after_is_available_is_refused():
-    """The number of GPUs initializes the driver, which a child cannot use."""
+    """`is_available` counts the GPUs, which initializes the driver. A forked child cannot use that driver."""
     assert python(FORKED_AFTER_IS_AVAILABLE, PYTHONWARNINGS="ignore")[0] == "0"
 
 
-@pytest.mark.filterwarnings("ignore:.*fork")
 @pytest.mark.parametrize("library", ["torch", "cupy"])
 def test_fork_leaves_cpu_working_and_gpu_refused(library):
     put = {

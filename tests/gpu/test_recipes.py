@@ -8,7 +8,7 @@ import torch
 from helpers.arrays import images, no_synchronization
 from helpers.busy_gpu import busy
 from helpers.compare import assert_equal, to_numpy
-from helpers.cuda_graphs import capture_graph
+from helpers.cuda_graphs import capture_graph, warm_up
 from tables.recipe import JITTER, MEAN, STD
 from tables.recipes import BY_NAME, RECIPES
 
@@ -92,11 +92,7 @@ def test_compose_gpu_graph_replay_draws_anew(name):
     """Each replay advances the step by one."""
     recipe = BY_NAME[name]
     batch, aug = batch_of(recipe, 40), recipe.compose(recipe.dtypes[0])
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        aug(batch)
-    torch.cuda.current_stream().wait_stream(side)
+    warm_up(lambda: aug(batch))
     first = aug.state_dict()["step"]
     graph, result = capture_graph(lambda: aug(batch))
     eager, results = recipe.compose(recipe.dtypes[0]), []

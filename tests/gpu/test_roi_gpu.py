@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.arrays import no_synchronization, seeded
 from helpers.compare import assert_equal
-from helpers.cuda_graphs import capture_graph
+from helpers.cuda_graphs import capture_graph, warm_up
 from helpers.gpu_regions import TOLERANCE, assert_alike, features, regions
 from helpers.regions import SCALES
 
@@ -261,11 +261,7 @@ def test_roi_align_gpu_in_cuda_graph(backward_mode):
         out = cuaug.roi_align(leaf, rois, 7, 0.5, 2, True)
         return out, torch.autograd.grad(out, leaf, gradient)[0]
 
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        step()
-    torch.cuda.current_stream().wait_stream(side)
+    warm_up(step)
     with no_synchronization():
         step()
     graph, graph_results = capture_graph(step)

@@ -23,7 +23,8 @@ TRANSFORMS = {
 }
 
 
-def entries(count=24, seed=0):
+def detection_batch(count=24, seed=0):
+    """Images [N, 3, 75, 111] with masks and boxes."""
     boxes = torch.tensor([[5.0, 6, 60, 70], [30, 20, 100, 50], [0, 0, 9, 8]]).repeat(count, 1, 1)
     # Odd sides: with an even one, centres of a result's pixels may lie on the edge between two source pixels, and
     # rounding errors would decide which of them nearest takes.
@@ -35,7 +36,7 @@ def entries(count=24, seed=0):
 @pytest.mark.parametrize("name", TRANSFORMS)
 def test_sizes_on_gpu_equal_those_on_cpu(name, channels_last):
     transform, tolerance = TRANSFORMS[name]
-    sample = entries()
+    sample = detection_batch()
     if channels_last:
         sample["image"] = sample["image"].contiguous(memory_format=torch.channels_last)
     aug = T.Compose([transform], seed=4)
@@ -56,7 +57,7 @@ def test_sizes_on_gpu_equal_those_on_cpu(name, channels_last):
 @pytest.mark.parametrize("name", TRANSFORMS)
 def test_sizes_on_gpu_take_at_most_one_launch_for_images_and_do_not_wait(name, monkeypatch):
     transform, _ = TRANSFORMS[name]
-    aug, sample = T.Compose([transform], seed=4), entries()
+    aug, sample = T.Compose([transform], seed=4), detection_batch()
     images = sample["image"].cuda()
     call = {"image": images, "boxes": sample["boxes"]} if name == "IoU crop" else images  # boxes on the host
     aug(call, step=0)
@@ -71,7 +72,7 @@ def test_sizes_on_gpu_take_at_most_one_launch_for_images_and_do_not_wait(name, m
 
 
 def test_ssd_recipe_on_gpu_is_one_batch_and_pad_batch_equals_cpu():
-    sample = entries()
+    sample = detection_batch()
     on_gpu = {"image": sample["image"].cuda(), "masks": sample["masks"].cuda(), "boxes": sample["boxes"]}
     crops = [T.RandomZoomOut(side_range=(1.0, 2.0)), T.RandomIoUCrop(), T.RandomHorizontalFlip()]
     for last in (T.Resize((60, 60)), T.PadBatch(size_divisor=32, fill=5)):
@@ -84,7 +85,7 @@ def test_ssd_recipe_on_gpu_is_one_batch_and_pad_batch_equals_cpu():
 
 
 def test_sizes_on_gpu_are_refused_in_capture():
-    images, messages = entries()["image"].cuda(), []
+    images, messages = detection_batch()["image"].cuda(), []
     aug = T.Compose([T.RandomResize(20, 40)])
     aug(images)
 

@@ -113,7 +113,7 @@ def stream_of(library):
 
 
 def as_torch_stream(stream):
-    """The same stream for torch."""
+    """The stream as an object of torch."""
     if isinstance(stream, torch.cuda.Stream):
         return stream
     return torch.cuda.ExternalStream(stream.ptr) if stream.ptr else torch.cuda.default_stream()
@@ -121,7 +121,7 @@ def as_torch_stream(stream):
 
 @contextlib.contextmanager
 def use_stream(library, stream):
-    """Make it the library's current stream. JAX takes no stream: it has its own."""
+    """Make ``stream`` the library's current stream. JAX has its own stream, which callers cannot replace."""
     if library == "torch":
         with torch.cuda.stream(stream):
             yield

@@ -22,7 +22,7 @@ def backend_id(value):
 
 
 every_backend = pytest.mark.parametrize("backend", BACKENDS, ids=backend_id)
-# Of tests that take long because JAX compiles each of its operations for each shape.
+# For tests that take long with JAX, which compiles each operation for each shape.
 every_backend_slow_on_jax = pytest.mark.parametrize(
     "backend", [pytest.param(JAX, marks=pytest.mark.slow) if b == JAX else b for b in BACKENDS], ids=backend_id
 )

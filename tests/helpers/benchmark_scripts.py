@@ -9,7 +9,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 def run(*command, **options):
-    """The finished process of a command of Python."""
+    """Run Python with the arguments ``command``; return the finished process."""
     command = [sys.executable, *command]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **options)
 

@@ -16,7 +16,7 @@ TESTS = Path(__file__).parents[1]
 
 
 def start(program, *, stdin=None, **environment):
-    """A child that runs ``program``; a variable of None is removed from its environment."""
+    """A child that runs ``program``; an environment variable whose value is None is removed."""
     path = os.pathsep.join(filter(None, [str(ROOT), str(TESTS), os.environ.get("PYTHONPATH")]))
     merged = {**os.environ, "PYTHONPATH": path, **environment}
     # On a busy machine messages to the tracker of multiprocessing overtake each other: it warns of lost semaphores.
@@ -36,10 +36,11 @@ def finish(child, timeout=120):
         os.killpg(child.pid, signal.SIGKILL)  # processes that the child started hold its pipes, too
         output, errors = child.communicate()
         raise AssertionError(f"no end within {timeout} s: {output}{errors}") from None
-    return successful(child.returncode, output, errors)
+    return checked_output(child.returncode, output, errors)
 
 
-def successful(exit_code, output, errors):
+def checked_output(exit_code, output, errors):
+    """Standard output and error without outer whitespace. Fails unless the exit code is 0."""
     assert exit_code == 0, f"exit code {exit_code}: {output}{errors}"
     return output.strip(), errors.strip()
 
@@ -68,4 +69,4 @@ def python_after_import(modules, program, timeout=120, **environment):
     assert reply, server.stderr.read()
     exit_code, output, errors = json.loads(reply)
     assert exit_code is not None, f"no end within {timeout} s: {output}{errors}"
-    return successful(exit_code, output, errors)
+    return checked_output(exit_code, output, errors)

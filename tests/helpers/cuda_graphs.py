@@ -1,10 +1,19 @@
-"""CUDA graph capture."""
+"""CUDA graphs: the call before a capture, and the capture."""
 
 import pytest
 
 from helpers.sanitizer import skip_under_sanitizer
 
 torch = pytest.importorskip("torch")
+
+
+def warm_up(call):
+    """Call on a side stream, as torch's manual requires before a capture."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        call()
+    torch.cuda.current_stream().wait_stream(side)
 
 
 def capture_graph(call):

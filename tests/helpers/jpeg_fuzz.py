@@ -22,7 +22,10 @@ def check_allowed(error):
 
 
 def outcome_of(rng, file):
-    """Decode twice with options drawn at random, into memory filled with two different values."""
+    """Decode twice with options drawn at random, into memory filled with two different values.
+
+    Returns "array", "array, strict", or the name of the class of an allowed error.
+    """
     scale, color = (1, 1 / 2, 1 / 4, 1 / 8)[rng.integers(4)], ("rgb", "bgr", "gray")[rng.integers(3)]
     strict, full_image = bool(rng.integers(2)), bool(rng.integers(2))
     channels = 1 if color == "gray" else 3
@@ -31,18 +34,18 @@ def outcome_of(rng, file):
         header = cio.read_header(file, **limit)
         height, width = (-(-n // int(1 / scale)) for n in header[:2])
         top, left = (0, 0) if full_image else (int(rng.integers(height)), int(rng.integers(width)))
-        tall, wide = (
+        crop_height, crop_width = (
             (height, width)
             if full_image
             else (int(rng.integers(1, height - top + 1)), int(rng.integers(1, width - left + 1)))
         )
-        filled = [np.full((tall, wide, channels), poison, np.uint8) for poison in (0xA5, 0x5A)]
-        for out in filled:
+        outputs = [np.full((crop_height, crop_width, channels), poison, np.uint8) for poison in (0xA5, 0x5A)]
+        for out in outputs:
             options = {"scale": scale, "color": color, "strict": strict, "out": out, **limit}
-            cio.decode_and_crop_jpeg(file, top, left, tall, wide, **options)
+            cio.decode_and_crop_jpeg(file, top, left, crop_height, crop_width, **options)
     except ValueError as error:
         return check_allowed(error)
-    assert np.array_equal(*filled), "some of the result was not written"
+    assert np.array_equal(*outputs), "some of the result was not written"
     return "array, strict" if strict else "array"
 
 

@@ -93,7 +93,7 @@ def random_jpeg(rng, size, samplings, *, restart=0, interleaved=True, adobe=None
 
 
 def marker_bombs():
-    """Lists of very many or very large segments, by kind: for a file with them inserted."""
+    """Lists of very many or very large segments, by kind, for `helpers.jpeg.with_segments`."""
     exif = b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + b"\0" * 60_000
     icc = [segment(0xE2, b"ICC_PROFILE\0" + bytes([i, 255]) + b"\7" * 1_000) for i in range(1, 256)]
     return {

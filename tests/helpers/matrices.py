@@ -62,7 +62,7 @@ def batches(draw, points=3, far=3000):
 
 @st.composite
 def matrices(draw, rows=2):
-    """Invertible maps of everyday size. [rows, 3]"""
+    """Invertible maps that scale by 0.25 to 4 and shift by up to 500 pixels. [rows, 3]"""
     angle, shear = draw(numbers(-math.pi, math.pi)), draw(numbers(-1, 1))
     along, across = draw(numbers(0.25, 4)), draw(numbers(0.25, 4))
     rotation = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])

@@ -36,8 +36,15 @@ def column(params, name, position=None):
 
 
 def one_by_one(images, function):
-    """``function(sample, n)`` of one sample at a time."""
-    return np.concatenate([function(images[n : n + 1], n) for n in range(len(images))])
+    """``function(sample, n)`` of one sample at a time, for images of NumPy or torch."""
+    if not len(images):
+        return images
+    results = [function(images[n : n + 1], n) for n in range(len(images))]
+    if type(images).__module__.partition(".")[0] == "torch":
+        import torch
+
+        return torch.cat(results)
+    return np.concatenate(results)
 
 
 def assert_near(actual, expected, levels=1):

@@ -42,7 +42,7 @@ def test_program_that_fails_is_reported(program, timeout, fault):
 
 
 def test_program_has_no_pipes_but_its_output_and_errors():
-    """A read end of its own would keep a program that writes from failing after its server has died."""
+    """If the program held the read end of its output pipe, its writes would not fail after its server has died."""
     program = """
 import os
 print(*sorted(name for name in os.listdir("/proc/self/fd") if "pipe:" in os.path.realpath(f"/proc/self/fd/{name}")))

@@ -93,8 +93,8 @@ def roi_bins(roi, size, extent, scale=1.0, sampling=-1, aligned=False):
 def roi_pixels(roi, size, extent, scale=1.0, has_ends=True):
     """As `roi_bins`: the sampling points of a bin are its pixels.
 
-    roi_pool counts the pixels at a region's right and lower ends, and reads the last row and column of a map;
-    ps_roi_pool does neither.
+    With `has_ends`, as in roi_pool, a region contains the pixels at its right and lower ends, and bins read the last
+    row and column of a map. Without it, as in ps_roi_pool, neither holds.
     """
     map_extent = extent
     left, top, right, bottom = (int(np.copysign(np.floor(abs(side * scale) + 0.5), side)) for side in roi)

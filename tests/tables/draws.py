@@ -185,7 +185,10 @@ def color_jitter(t, canvas, words):
 
 
 def photometric_distort(t, canvas, words):
-    """A factor is drawn after the coin that says whether it is used; then where the contrast comes, then the order."""
+    """Draws 0 to 7: for each factor, whether it applies, and its value. Draw 8: whether the contrast comes second.
+
+    Draws 9 to 12 are the order, which follows from draw 8. Draws 13 and 14: whether channels are permuted, and how.
+    """
     drawn = {}
     for i, (name, identity) in enumerate({"brightness": 1, "contrast": 1, "saturation": 1, "hue": 0}.items()):
         apply = words(2 * i).chance(t.p)

@@ -44,23 +44,7 @@ from tables.matrix_builders import BUILDERS
 
 
 def covering_names():
-    warps = [
-        kernels.name_expression(
-            "warp_image",
-            input_dtype,
-            input_layout,
-            channels,
-            geometry,
-            sampler,
-            border,
-            kernels.chain(()),
-            output_dtype,
-            output_layout,
-        )
-        for input_dtype, output_dtype, input_layout, output_layout, channels, geometry, sampler, border in covering(
-            WARP_FACTORS
-        )
-    ]
+    warps = [warp_of(row, kernels.chain(())) for row in rows_of(WARP_FACTORS)]
     resamples = [
         kernels.name_expression("resample", input_dtype, input_layout, channels, filter_, output_dtype, output_layout)
         for input_dtype, output_dtype, input_layout, output_layout, channels, filter_ in covering(RESAMPLE_FACTORS)
@@ -153,7 +137,7 @@ def warp_with_mean(row, chain):
 
 
 def user_names():
-    """All users' ops in one chain per number of channels; one in recipes, after a resample and before a mean."""
+    """All users' ops in one chain per number of channels; Vignette in recipes, after a resample and before a mean."""
     structs = {c: [op.struct() for op in pixel_ops.USER_OPS if c in op.channels] for c in (1, 2, 3, 4)}
     pointwise = [
         kernels.name_expression(
@@ -287,6 +271,7 @@ RAW_STAGED = [
     ]
     if (layout, channels) != ("Packed", 1)  # images of one channel are planar
 ]
+# Outputs of at most 32x32 pixels. Warps of four channels have no small blocks (kernels/gpu/raw_box.cuh).
 SMALL_OUTPUT = [
     name.replace(f", cuaug::{layout}>", f", cuaug::SmallOutput<cuaug::{layout}>>")
     for layout in ("Planar", "Packed")

@@ -9,7 +9,7 @@ from cuaug._fusion.recipe_ops import Column
 from cuaug.transforms.transform import Transform
 
 SIZES = [(23, 17), (1, 1), (30, 18), (9, 1), (23, 17), (1, 40), (301, 203), (64, 48), (8, 90)]
-LARGE = [(23, 17), (30, 18), (301, 203), (64, 48), (16, 90)]
+LARGE = [(23, 17), (30, 18), (301, 203), (64, 48), (16, 90)]  # crops of 15x12 fit into each
 CROP = T.RandomResizedCrop((13, 14), antialias=False)
 FLIPS = [T.RandomHorizontalFlip(), T.RandomVerticalFlip()]
 NORMALIZED = [T.ToDtype("float32", scale=True), T.Normalize((0.5, 0.4, 0.3), (0.2, 0.3, 0.4))]

@@ -5,6 +5,7 @@ A function takes the transform ``t``, the batch, the drawn parameters ``p`` by n
 
 import numpy as np
 from helpers.compare import is_integer
+from helpers.transforms import one_by_one
 
 import cuaug
 from cuaug._fusion.recipe_ops import Blend, Branch
@@ -103,7 +104,7 @@ def color_jitter(t, images, p, options):
             image = functions[int(p[f"order_{step}"][n])](image, n)
         return image
 
-    return apply_to_each(jittered, images)
+    return one_by_one(images, jittered)
 
 
 def photometric_distort(t, images, p, options):
@@ -123,18 +124,6 @@ def for_chosen_samples(is_chosen, function):
 
     def functions(t, images, p, options):
         chosen = is_chosen(t, p)
-        return apply_to_each(lambda image, n: function(t, image, **options) if chosen[n] else image, images)
+        return one_by_one(images, lambda image, n: function(t, image, **options) if chosen[n] else image)
 
     return functions
-
-
-def apply_to_each(function, images):
-    """Apply ``function(sample, n)`` to one sample at a time."""
-    if not len(images):
-        return images
-    results = [function(images[n : n + 1], n) for n in range(len(images))]
-    if type(images).__module__.partition(".")[0] == "torch":
-        import torch
-
-        return torch.cat(results)
-    return np.concatenate(results)

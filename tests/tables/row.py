@@ -9,15 +9,15 @@ from helpers.compare import EXACT, Tolerance, is_integer
 
 N = SHAPE[0]
 
-FLOAT32_THEN = "float32 weights and coordinates, and storage rounds once: "
+FLOAT32_AND_STORAGE = "float32 weights and coordinates, and storage rounds once: "
 TOLERANCES = {
     "uint8": Tolerance(
         absolute=1, exact=0.995, reason="README's accuracy: one level, where the exact value is nearly a tie"
     ),
     "uint16": Tolerance(absolute=2, exact=0.8, reason="a level is 1.5e-5 of the range, and float32 weights carry 1e-6"),
     "int16": Tolerance(absolute=2, exact=0.8, reason="a level is 3.1e-5 of the range, and float32 weights carry 1e-6"),
-    "float16": Tolerance(absolute=1e-4, relative=2**-11, reason=FLOAT32_THEN + "11 bits"),
-    "bfloat16": Tolerance(absolute=1e-4, relative=2**-8, reason=FLOAT32_THEN + "8 bits"),
+    "float16": Tolerance(absolute=1e-4, relative=2**-11, reason=FLOAT32_AND_STORAGE + "11 bits"),
+    "bfloat16": Tolerance(absolute=1e-4, relative=2**-8, reason=FLOAT32_AND_STORAGE + "8 bits"),
     "float32": Tolerance(absolute=1e-4, reason="README's accuracy, for images in 0..1"),
     "float64": Tolerance(absolute=1e-9, reason="float64 arithmetic for float64 images"),
 }

@@ -1,6 +1,6 @@
 """Transforms of torchvision with arguments of their documentation, and the parameters of one draw in its form.
 
-``given`` turns the columns that cuaug draws into what torchvision's ``transform(inpt, params)`` takes, so that both
+``given`` turns the columns that cuaug draws into ``params`` of torchvision's ``transform(inpt, params)``, so that both
 packages transform a sample with the same parameters. Without ``given`` the transform draws nothing that matters: the
 probability is 0 or 1, or ranges are points.
 """
@@ -14,7 +14,7 @@ from helpers.compare import EXACT, Tolerance
 
 from tables.functional_calls import LEVEL, NEAREST, SIZE, WARPED_LEVEL
 
-FLOAT = Tolerance(absolute=2e-5, reason="float32, in another order, through HSV")
+FLOAT = Tolerance(absolute=2e-5, reason="float32, in another order; ColorJitter also goes through HSV")
 DIVISION = Tolerance(absolute=1e-7, reason="one division in float32")
 
 
@@ -58,7 +58,7 @@ def case(name, *args, given=None, image=EXACT, mask=EXACT, dtype="uint8", **kwar
 
 
 def crop(columns, transform):
-    """The padding of both sides; the position in the padded image."""
+    """The padding of each side, and the position and size of the crop in the padded image."""
     left, top, right, bottom = paddings(transform)
     height, width = SIZE[0] + top + bottom, SIZE[1] + left + right
     rows = max(0, transform.size[0] - height) if transform.pad_if_needed else 0

@@ -114,8 +114,8 @@ OTHER_ROWS = [
     TransformRow(T.ConvertImageDtype("float16")),
     TransformRow(T.RGB()),
 ]
-# They run on whole samples: tests of their own compare them with torchvision's, and the rows serve tests of their
-# descriptions. `Lambda` has no row, as a function cannot be described.
+# Transforms that run on whole samples. Separate tests compare their results with torchvision's; these rows serve the
+# tests of descriptions. `Lambda` has no row, as a function cannot be described.
 SAMPLE_ROWS = [
     TransformRow(T.ClampBoundingBoxes("hard")),
     TransformRow(T.ClampKeyPoints()),

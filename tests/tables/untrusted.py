@@ -1,6 +1,6 @@
 """Untrusted descriptions and states: valid ones with an entry replaced, removed or added.
 
-An accepted one must also run, in little time and memory.
+What `from_dict` accepts must run, or raise TypeError or ValueError, in little time and memory.
 """
 
 import faulthandler
@@ -98,7 +98,7 @@ def check(descriptions):
 
 
 def outcome(description):
-    """``refused`` by from_dict, ``run``, or ``accepted``: no transform, or none for images of this size or dtype."""
+    """``refused`` by from_dict; ``accepted``, but no transform or one that rejects `IMAGES`; or ``run``."""
     try:
         restored = T.from_dict(description)
     except (TypeError, ValueError):

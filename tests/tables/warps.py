@@ -110,7 +110,9 @@ FILL = {"fill": 0.375}  # floats of every dtype hold it exactly; integers take t
 EYE = {"M": np.eye(3)}
 NO_DISPLACEMENT = np.zeros((H, W), np.float32)
 RESIZE_INTERPOLATIONS = ["nearest", *warp_reference.ANTIALIAS, "area"]
-FILTERS = [{"interpolation": i, "antialias": a} for i, a in itertools.product(RESIZE_INTERPOLATIONS, [True, False])]
+RESIZE_MODES = [
+    {"interpolation": i, "antialias": a} for i, a in itertools.product(RESIZE_INTERPOLATIONS, [True, False])
+]
 POINTS = [[0, 0], [W, 0], [W, H], [0, H]]
 
 
@@ -151,7 +153,7 @@ ROWS = [
     *rows(
         "resize",
         no_parameters,
-        [{"size": s, **f} for s in ((6, 5), (30, 40), (9, 23), (1, 1)) for f in FILTERS],
+        [{"size": s, **m} for s in ((6, 5), (30, 40), (9, 23), (1, 1)) for m in RESIZE_MODES],
         {"size": (H, W)},
     ),
     *rows("resize", no_parameters, [{"size": 6}, {"size": 8, "max_size": 10}]),
@@ -168,7 +170,7 @@ ROWS = [
     *rows(
         "resized_crop",
         boxes_inside,
-        [{"size": size, **f} for size in ((9, 7), (3, 2)) for f in FILTERS],
+        [{"size": size, **m} for size in ((9, 7), (3, 2)) for m in RESIZE_MODES],
         {"top": 0, "left": 0, "height": H, "width": W, "size": (H, W)},
     ),
     warp_row(

@@ -46,7 +46,7 @@ def patch(monkeypatch, skeletons):
         if plan.skeleton not in skeletons:
             run_by_loops(plan, image, data, *names)
             return
-        assert image.executor is executor.DIRECT, "the emulator runs each call: a call that is recorded has no memory"
+        assert image.executor is executor.DIRECT, "the pass is being recorded: its arrays have no addresses yet"
         launch = kernel(plan.kernel, sources.kernel_source(plan.kernel)[0])
         fault = launch(data, plan.grid, plan.threads, plan.shared_bytes)
         assert not fault, f"{plan.kernel}: {fault}"
@@ -95,7 +95,11 @@ def _folder():
 
 
 def translated(text):
-    """``asm("add.u32 %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b))`` to ``ptx_add_u32(c, a, b)``; empty ones to nothing."""
+    """The text with calls in place of inline PTX, and with dynamic shared memory as a pointer to cuda.hpp's array.
+
+    ``asm("add.u32 %0, %1, %2;" : "=r"(c) : "r"(a), "r"(b))`` becomes ``ptx_add_u32(c, a, b)``, and an ``asm`` without
+    an instruction becomes ``(void)0``.
+    """
     out, end = [], 0
     for match in re.finditer(r"\basm\s*(?:volatile\s*)?\(", text):
         close = _closing(text, match.end() - 1)
@@ -104,7 +108,7 @@ def translated(text):
         call = f"ptx_{instruction.replace('.', '_')}({', '.join(operands)})" if instruction else "(void)0"
         out += [text[end : match.start()], call]
         end = close + 1
-    # cuda.hpp defines __shared__ as static, and alignas must stand before static. It has an array for dynamic memory.
+    # cuda.hpp defines __shared__ as static, and alignas must stand before static.
     dynamic = r"extern __shared__ (?:__align__\(16\) )?([\w ]+) (\w+)\[\]"
     pointer = r"\1* const \2 = reinterpret_cast<\1*>(emulator::dynamic_shared)"
     text = re.sub(dynamic, pointer, "".join([*out, text[end:]]))

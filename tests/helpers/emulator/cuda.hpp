@@ -185,7 +185,8 @@ inline float rounded_down(float (*operation)(float, float, float), float a, floa
 
 }  // namespace emulator
 
-// -fsanitize=alignment calls it for an access to a misaligned address, in place of the function of its own library.
+// Code compiled with -fsanitize=alignment calls this function for an access to a misaligned address. This
+// definition replaces that of the sanitizer's library.
 extern "C" void __ubsan_handle_type_mismatch_v1(void* data, void*) {
     const auto& location = *static_cast<const emulator::AccessLocation*>(data);
     const char* slash = strrchr(location.path, '/');
