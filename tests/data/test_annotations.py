@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers.annotations import COCO, written
+from helpers.annotations import COCO, write_annotations
 from tables.untrusted import mutations
 
 from cuaug import transforms as T
@@ -21,7 +21,7 @@ VOC = """<annotation><filename>{name}.jpg</filename>
 
 
 def test_coco_gives_targets_by_file_name(tmp_path):
-    targets = pickle.loads(pickle.dumps(coco(written(tmp_path, COCO))))
+    targets = pickle.loads(pickle.dumps(coco(write_annotations(tmp_path, COCO))))
     assert targets.classes == ["person", "dog"]
     target = targets("train2017/a.jpg")
     assert target["image_id"] == 7
@@ -109,7 +109,7 @@ def test_coco_names_file_and_field(tmp_path, message):
         content = json.loads(json.dumps(COCO))
         content[key][index][field] = value
     with pytest.raises(ValueError, match=r"^cuaug.data.coco: .*" + message):
-        coco(written(tmp_path, content))
+        coco(write_annotations(tmp_path, content))
 
 
 def test_coco_takes_keypoints_by_category(tmp_path):
@@ -117,25 +117,25 @@ def test_coco_takes_keypoints_by_category(tmp_path):
     content = json.loads(json.dumps(COCO))
     content["categories"][0]["keypoints"] = ["tail"]
     content["annotations"][0]["keypoints"] = [3, 4, 2]
-    keypoints = coco(written(tmp_path, content))("a.jpg")["keypoints"]
+    keypoints = coco(write_annotations(tmp_path, content))("a.jpg")["keypoints"]
     assert keypoints.tolist() == [[[3, 4, 2], [0, 0, 0]], [[0, 0, 0], [1, 1, 2]]]
     content["annotations"][0]["keypoints"] = [3, 4, 2, 5, 6, 1]
     with pytest.raises(ValueError, match=r"annotations\[0\]\['keypoints'\] of .* must be 3 finite numbers, got"):
-        coco(written(tmp_path, content))
+        coco(write_annotations(tmp_path, content))
 
 
 def test_coco_takes_objects_with_an_empty_list_of_keypoints(tmp_path):
     content = json.loads(json.dumps(COCO))
     content["annotations"][1]["keypoints"] = []
-    keypoints = coco(written(tmp_path, content))("a.jpg")["keypoints"]
+    keypoints = coco(write_annotations(tmp_path, content))("a.jpg")["keypoints"]
     del content["annotations"][1]["keypoints"]
-    assert keypoints.tolist() == coco(written(tmp_path, content))("a.jpg")["keypoints"].tolist()
+    assert keypoints.tolist() == coco(write_annotations(tmp_path, content))("a.jpg")["keypoints"].tolist()
 
 
 def test_coco_takes_categories_with_equal_names(tmp_path):
     content = json.loads(json.dumps(COCO))
     content["categories"][0]["name"] = "person"
-    targets = coco(written(tmp_path, content))
+    targets = coco(write_annotations(tmp_path, content))
     assert targets.classes == ["person", "person"]
     assert targets("a.jpg")["labels"].tolist() == [1, 0]
 
@@ -145,7 +145,7 @@ def test_coco_refuses_every_malformed_file_with_value_error(tmp_path):
     errors = []
     for _, content in itertools.islice(mutations(COCO), None, None, 23):
         try:
-            path = written(tmp_path, content)
+            path = write_annotations(tmp_path, content)
         except (TypeError, ValueError, RecursionError):  # JSON cannot hold the content
             continue
         try:
@@ -219,7 +219,7 @@ def test_voc_missing_folder_and_file(tmp_path):
 def test_annotations_are_copies_with_boxes_that_state_their_format(tmp_path, source):
     if source == "voc":
         (tmp_path / "a.xml").write_text(VOC.format(name="a"))
-    targets = coco(written(tmp_path, COCO)) if source == "coco" else voc(tmp_path)
+    targets = coco(write_annotations(tmp_path, COCO)) if source == "coco" else voc(tmp_path)
     target, image = targets("a.jpg"), np.zeros((40, 50, 3), np.uint8)
     expected = {key: np.array(target[key]) for key in ("boxes", "labels")}
     for given in (target["boxes"], pickle.loads(pickle.dumps(target["boxes"]))):
@@ -238,11 +238,13 @@ def test_coco_finds_names_of_every_form_of_path(tmp_path, monkeypatch):
     content = json.loads(json.dumps(COCO))
     for name in ("./a.jpg", "train//a.jpg", str(tmp_path / "a.jpg")):
         content["images"][0]["file_name"] = name
-        assert coco(written(tmp_path, content))("train/a.jpg" if "train" in name else "a.jpg")["image_id"] == 7
+        assert (
+            coco(write_annotations(tmp_path, content))("train/a.jpg" if "train" in name else "a.jpg")["image_id"] == 7
+        )
     (tmp_path / "code").mkdir()
     monkeypatch.chdir(tmp_path / "code")
     content["images"][0]["file_name"] = "../a.jpg"
-    targets = coco(written(tmp_path, content))
+    targets = coco(write_annotations(tmp_path, content))
     assert targets("../a.jpg")["image_id"] == targets(tmp_path / "a.jpg")["image_id"] == 7
 
 

@@ -4,14 +4,14 @@ import json
 
 import numpy as np
 import pytest
-from helpers.annotations import COCO, written
+from helpers.annotations import COCO, write_annotations
 
 from cuaug.data import coco
 
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
 def test_coco_masks_equal_polygons_and_runs(tmp_path):
-    path = written(tmp_path, COCO)
+    path = write_annotations(tmp_path, COCO)
     try:
         import pycocotools.mask  # noqa: F401
     except ImportError:
@@ -50,7 +50,7 @@ def test_coco_refuses_segmentations_that_are_no_masks(tmp_path, message):
         content = json.loads(json.dumps(COCO))
         content["annotations"] = [{**content["annotations"][0], "segmentation": value}]
         image = next(entry for entry in content["images"] if entry["id"] == content["annotations"][0]["image_id"])
-        targets = coco(written(tmp_path, content), masks=True)
+        targets = coco(write_annotations(tmp_path, content), masks=True)
         with pytest.raises(ValueError, match=f"instances.json must have polygons or runs as 'segmentation': {message}"):
             targets(image["file_name"])
 
@@ -61,7 +61,7 @@ def test_coco_refuses_images_without_pixels(tmp_path):
         content = json.loads(json.dumps(COCO))
         content["images"][1][key] = 0
         with pytest.raises(ValueError, match=rf"images\[1\]\['{key}'\] of .*instances.json must be at least 1, got 0"):
-            coco(written(tmp_path, content), masks=True)
+            coco(write_annotations(tmp_path, content), masks=True)
 
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
@@ -80,4 +80,4 @@ def test_coco_reads_compressed_runs_as_pycocotools(tmp_path):
         segmentation = {"size": runs["size"], "counts": runs["counts"].decode()}
         content["annotations"] = [{**COCO["annotations"][0], "segmentation": segmentation}]
         name = next(e["file_name"] for e in content["images"] if e["id"] == content["annotations"][0]["image_id"])
-        assert np.array_equal(coco(written(tmp_path, content), masks=True)(name)["masks"], mask[None])
+        assert np.array_equal(coco(write_annotations(tmp_path, content), masks=True)(name)["masks"], mask[None])

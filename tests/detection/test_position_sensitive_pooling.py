@@ -38,7 +38,7 @@ def test_position_sensitive_pooling_equals_reference(name, dtype, layout, backen
     for arguments in calls:
         actual = getattr(cuaug, name)(features, rois, SIZE, *arguments, layout=layout)
         pooled = [reference_ops.pooled(values[int(roi[0])], bins(roi, *arguments), "avg") for roi in ROIS]
-        expected = in_layout(np.stack([reference_ops.own_channels(region) for region in pooled]), layout)
+        expected = in_layout(np.stack([reference_ops.position_sensitive_bins(region) for region in pooled]), layout)
         kind = {"library": library, "device": device, "dtype": dtype}
         tolerances = TOLERANCE if device == "cpu" else GPU_TOLERANCE
         assert_equal(actual, expected, tolerance=tolerances[dtype], **kind)

@@ -36,7 +36,7 @@ COCO = {
 }
 
 
-def written(tmp_path, content):
+def write_annotations(tmp_path, content):
     path = tmp_path / "instances.json"
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     return path

@@ -145,7 +145,7 @@ def pooled_gradient(features, bins, mode, gradient):
     return out
 
 
-def own_channels(pooled):
+def position_sensitive_bins(pooled):
     """The result of position-sensitive pooling: each bin of [C * h * w, h, w] from its own channels. [C, h, w]"""
     channels, h, w = pooled.shape
     out = np.zeros((channels // (h * w), h, w))
