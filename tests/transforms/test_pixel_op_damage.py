@@ -123,7 +123,7 @@ def slow_compiler(folder, seconds):
 def test_pixel_op_compiler_has_a_time_limit(tmp_path, monkeypatch):
     command = slow_compiler(tmp_path, 60)
     monkeypatch.setenv("CXX", command)
-    compiler._version(command)  # else the limit holds for this, too, which may take so long on a busy machine
+    compiler._version(command)  # otherwise the limit also applies to the query of the version
     monkeypatch.setattr(compiler, "_TIME_LIMIT", 0.5)
     start = time.perf_counter()
     with pytest.raises(BackendError, match=r"Slow: .* took more than 0 s|Slow: .* took more than 1 s"):

@@ -20,8 +20,8 @@ WORKERS = [  # number, method, whether they are persistent
 
 @functools.cache
 def worker_draws(method):
-    """For each case of WORKERS and each seed: how many samples of each epoch and of both differ, and whether the same
-    seed of torch gives both epochs again.
+    """For each case of WORKERS and each seed: the number of distinct samples in each epoch and in both epochs together,
+    and whether the same seed of torch gives both epochs again.
 
     One child process runs all cases of a method, and the same workers serve all seeds: to start a process takes longer
     than a case.
@@ -66,7 +66,7 @@ print(len(set(sum(first, []))), [aug(IMAGE, step=i).tobytes().hex() for i in ran
 
 @functools.cache
 def draws_with_ids(method):
-    """For each seed: how many samples of an epoch differ, and whether two workers give those of none.
+    """For each seed: the number of distinct samples in an epoch, and whether two workers give those of no workers.
 
     The same workers serve all seeds.
     """
