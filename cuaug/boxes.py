@@ -92,7 +92,7 @@ def box_convert(boxes: Any, in_fmt: LowerCaseBoxFormat, out_fmt: LowerCaseBoxFor
     require_format("boxes", boxes, source)
     boxes = _as_array(boxes, ROTATED_FORMATS.get(source, 4))
     if in_fmt == out_fmt:
-        return boxes + 0
+        return boxes + 0  # a copy
     return (convert_rotated if is_rotated else convert_format)(boxes, source, target)
 
 
@@ -200,10 +200,10 @@ def masks_to_boxes(masks: Any) -> Any:
         raise ValueError(f"masks must have shape [N, H, W], got {list(masks.shape)}")
     masks = asarray(masks, like=masks, dtype="bool", parameter="masks")
     xp, edges = namespace(masks), []
-    for axis in (-2, -1):  # over rows: which columns hold a value
-        count = xp.cumsum(masks.any(axis), -1)
-        total = count[..., -1:]
-        edges.append((((count == 0) & (total > 0)).sum(-1), (count < total).sum(-1)))
+    for axis in (-2, -1):  # any over rows: the columns that hold a value; any over columns: the rows
+        running_count = xp.cumsum(masks.any(axis), -1)
+        total = running_count[..., -1:]
+        edges.append((((running_count == 0) & (total > 0)).sum(-1), (running_count < total).sum(-1)))
     (left, right), (top, bottom) = edges
     return asarray(xp.stack([left, top, right, bottom], -1), like=masks, dtype="float32")
 

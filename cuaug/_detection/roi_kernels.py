@@ -17,11 +17,11 @@ _REGIONS_THREADS = 128  # roi_regions.cu
 _GATHER_TILE = 8, 32  # rows and columns of a block (roi_gather.cuh)
 _GATHER_CHANNELS, _GATHER_CHANNELS_FLOAT64 = 32, 16  # of a block (roi_backward_gather.cu)
 _MAX_AXIS_BINS = 64  # that roi_average.cu holds along an axis
-_MAX_AVERAGE_BINS = 1024  # the most in a test of roi_average.cu, which itself has only the limit along an axis
+_MAX_AVERAGE_BINS = 1024  # more are not tested; roi_average.cu itself has only the limit along an axis
 _POOLED_CHANNELS = 4  # that a thread of roi_by_point.cuh pools, if channels are not adjacent
 _PLANAR_CHANNELS = 8  # the same of roi_average.cu (float64: 4) and roi_backward_scatter.cuh
 _BLOCK_CHANNELS = 128  # of a block, if channels are not adjacent: 16 for each warp of roi_average.cu
-_ENOUGH_BLOCKS = 2048  # of 256 threads, for a large GPU; each block of a region repeats the set-up of the region
+_ENOUGH_BLOCKS = 2048  # for a large GPU; each block of a region repeats the set-up of the region
 _MAX_GRID_Y = 65535
 _SEPARABLE_GRADIENT = ("avg", "ps_avg")
 _PIXEL_BINS = {"pixel_max": "RoiPoolBins", "pixel_avg": "PsRoiPoolBins"}
@@ -44,7 +44,7 @@ class RoiCall(NamedTuple):
 
 
 def launch_forward(call: RoiCall, record: bytes, argmax: bytes) -> None:
-    """Pools. `argmax`: the bytes of `RoiArgmaxRecord` after its `RoiRecord`; all 0: no argmax is requested."""
+    """Pools. `argmax`: the fields that `RoiArgmaxRecord` adds to `RoiRecord`; zero bytes if no argmax is requested."""
     rows, columns = call.output_size
     fits_average = (
         max(rows, columns) <= _MAX_AXIS_BINS
@@ -52,7 +52,7 @@ def launch_forward(call: RoiCall, record: bytes, argmax: bytes) -> None:
         and _items(call, call.vector_channels or _PLANAR_CHANNELS) < 1 << 31  # roi_average.cu counts them in 32 bits
     )
     if call.kind == "avg" and not call.rotated and fits_average:
-        # benchmarks/log/roi-gpu.md compares numbers of blocks, of an earlier kernel with planar features.
+        # The numbers of blocks were measured with an earlier kernel, for planar features: benchmarks/log/roi-gpu.md
         parts = (
             _vector_parts(call, _AVERAGE_THREADS) if call.vector_channels else _planar_parts(call, _ENOUGH_BLOCKS // 2)
         )
@@ -67,7 +67,7 @@ def launch_forward(call: RoiCall, record: bytes, argmax: bytes) -> None:
 
 
 def launch_scatter(call: RoiCall, record: bytes, argmax: bytes) -> None:
-    """Adds to the gradients of the levels, whose memory holds float32 or float64."""
+    """Adds to the gradients of the feature maps, whose memory holds float32 or float64."""
     channels_last = int(call.vector_channels > 0)
     if call.kind in _SEPARABLE_GRADIENT and not call.rotated:
         # `_planar_parts` counts blocks of 256 threads; these have half of that.
@@ -82,7 +82,7 @@ def launch_scatter(call: RoiCall, record: bytes, argmax: bytes) -> None:
 
 
 def launch_gather(call: RoiCall, record: bytes, level_extents: list[tuple[int, ...]], samples: int) -> None:
-    """Writes the gradients of the levels, the same in every run. `level_extents`: N, C, H, W of each level."""
+    """Writes the gradients of the feature maps, the same in every run. `level_extents`: N, C, H, W of each map."""
     if call.regions:
         grid = -(-call.regions // _REGIONS_THREADS), 1, 1
         _launch(call, "roi_regions", (f"cuaug::{_bins_type(call)}",), record, grid, _REGIONS_THREADS)
@@ -99,7 +99,7 @@ def launch_gather(call: RoiCall, record: bytes, level_extents: list[tuple[int, .
 
 
 def vector_channels(levels: list[tuple[int, ...]], channels: int, dtype: str) -> int:
-    """Adjacent channels that can be read as one vector, given the `map_fields` of all channels-last levels."""
+    """Adjacent channels that can be read as one vector, given pointer and strides of all channels-last feature maps."""
     vector = 16 // ITEM_SIZE[dtype]
     is_aligned = channels % vector == 0
     for pointer, n, c, y, x in levels:
@@ -114,7 +114,7 @@ def _items(call: RoiCall, channels: int) -> int:
 
 
 def _vector_parts(call: RoiCall, threads: int) -> int:
-    """Blocks per region: `_ENOUGH_BLOCKS` in all, but no more threads than a region has vectors of channels."""
+    """Blocks per region: `_ENOUGH_BLOCKS` in all, but no more threads than a region has work items."""
     return max(
         min(-(-_ENOUGH_BLOCKS // call.regions), -(-_items(call, call.vector_channels) // threads), _MAX_GRID_Y), 1
     )

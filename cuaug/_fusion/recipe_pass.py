@@ -115,7 +115,7 @@ class Pass:
 
     @property
     def crops_resize(self) -> bool:
-        """Whether the result may be a part of the resized image, or have border around it."""
+        """If the pass begins with a resize: whether the result may be a part of the resized image, or show border."""
         return any(not op.flip_axis for op in self.first_ops[1:] if isinstance(op, CoordinateMap))
 
     @property

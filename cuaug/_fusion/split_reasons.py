@@ -133,9 +133,9 @@ def _pointwise_reason(pass_: Pass, op: Pointwise) -> str:
 def _mean_ends_pass(pass_: Pass, op: Pointwise) -> bool:
     """Whether the pass ends at the op's mean.
 
-    A pass with geometry or overrides ends there: the pixels before the mean are stored, and rounded. So does a pass
-    that reads the output of the resample kernel, at its first mean, if it changes pixels before the mean but not their
-    dtype: a resize must give the same result by the resample kernel and by the warp kernel.
+    A pass with geometry or overrides ends there: the pixels before the mean are stored, and rounded. The pass after
+    a pass of the resample kernel ends at its first mean, too, if it changes pixels before the mean but not their dtype:
+    it must round where the pass of the same resize by the warp kernel would.
     """
     after_resample = pass_.follows_resample and pass_.output_dtype == pass_.input_dtype and not pass_.mean_op_indices
     return not pass_.is_pointwise or (after_resample and bool(pass_.chain or op.parts_at_mean))

@@ -18,13 +18,14 @@ _FIRST_FILLS, _MAX_FILLS = 16, 512
 def median_device_us(call: Callable[[], Any], calls_per_group: int, stream: int, device: int, seconds: float) -> float:
     """The median device time of a call, from several groups of calls, each between two events of the stream.
 
-    Before the first event the device fills memory until the host has queued the group. Without this delay a device
-    that is faster than the host would wait for the host between the events. If a call waits for the device, the wait is
-    part of the result.
+    Before the first event the device fills memory, at most `_MAX_FILLS` times, until the host has queued the group.
+    Without this delay a device that is faster than the host would wait for the host between the events. If a call
+    waits for the device, the wait is part of the result.
 
     Args:
         call: Queues its work on the stream; has been called before.
-        calls_per_group: Their launches must fit into half of the launch queue, which has about 1,000.
+        calls_per_group: Their launches must fit into half of the launch queue. It holds about 1,000; fills may take
+            the other half.
         stream: A stream of the device.
         device: Its number.
         seconds: New groups start until this time has passed; there is at least one.

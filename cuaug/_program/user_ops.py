@@ -1,6 +1,7 @@
 """Ops that users write as C++ expressions: checks of the text, the struct around it, and messages for compile errors.
 
-This is the only C++ that Python formats. Everything else of such an op is in kernels/ops/user_op.cuh.
+Except for name expressions, this is the only C++ that Python formats. Everything else of such an op is in
+kernels/ops/user_op.cuh.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _RESERVED = {
     *("name", "op", "expression", "self", "apply", "clip"),  # names of the transform itself
 }
 _PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_STRUCT_NAMES = ("R", "K", "Number")
+_NAMES_IN_STRUCT = ("R", "K", "Number")
 _REGISTRY: dict[str, UserOp] = {}
 
 
@@ -120,7 +121,7 @@ def make_user_op(name: Any, expression: Any, parameters: Sequence[str]) -> UserO
             )
         if not _PARAMETER.fullmatch(parameter):
             raise ValueError(f"a parameter must have a C++ name that begins with a letter, got {value_text(parameter)}")
-        if parameter in (*SCOPE, *FUNCTIONS, *_RESERVED, *_STRUCT_NAMES):
+        if parameter in (*SCOPE, *FUNCTIONS, *_RESERVED, *_NAMES_IN_STRUCT):
             raise ValueError(f"a parameter must have a name that is not reserved, got {value_text(parameter)}")
     op = UserOp(name, expression, tuple(parameters))
     used_names = identifiers(op.expression)
@@ -143,7 +144,7 @@ def _cpp_number(literal: str) -> str:
 
 
 def _is_parameter_name(name: str) -> bool:
-    return _PARAMETER.fullmatch(name) is not None and name not in (*_STRUCT_NAMES, *_RESERVED)
+    return _PARAMETER.fullmatch(name) is not None and name not in (*_NAMES_IN_STRUCT, *_RESERVED)
 
 
 def _check_tokens(expression: str) -> None:
@@ -254,7 +255,7 @@ def find(struct: str) -> UserOp | None:
 
 _ERROR = re.compile(r"^(?P<file>[^:(\n]+)(?::\d+:\d+|\(\d+\)): (?:fatal )?error(?: #[\w-]+)?: (?P<message>.*)$", re.M)
 _VALUE_TYPE = re.compile(r"(?:const )?(?:[{(]anonymous[ a-z]*[)}]::)?(?:cuaug::)?ExpressionValue<\w+, (\d)>(?: ?&)?")
-# In messages of GCC: the type `Number` of a struct, a lambda for a function of expressions, and their namespace.
+# In messages of GCC: the type `Number` of a struct, the lambda that functions such as `rgb` return, their namespace.
 _NUMBER_TYPE = re.compile(r"(?:const )?{anonymous}::cuaug::\w+<\w+, \d>::Number ?&?")
 _LAMBDA = re.compile(r"\(const {anonymous}::cuaug::ExpressionContext<\w+, \d>::(\w+)\(\) const::<lambda\([^)]*\)>\) ")
 _NAMESPACE = "{anonymous}::cuaug::"

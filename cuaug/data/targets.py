@@ -32,7 +32,7 @@ _ALIGNMENT = 16  # bytes; torch's `view(dtype)` needs an offset that is a multip
 
 
 class CropMap(NamedTuple):
-    """The map from pixels of each image to pixels of its crop; edges: ``scale * edges + offset``."""
+    """The map from each image to its crop, of coordinates from the image's corner: ``scale * x + offset``."""
 
     scale: np.ndarray  # (x, y) [N, 2]
     offset: np.ndarray  # (x, y) [N, 2]
@@ -105,7 +105,7 @@ def _check_counts(target: Target, name: str) -> None:
 
 
 def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
-    """A NumPy array for an array of numbers, or a list of numbers under a key of `KINDS`; else the value itself."""
+    """A NumPy array, if the value is an array of numbers, or a list of them under a key of `KINDS`; else the value."""
     try:
         is_array = library_of(type(value)) is not None
     except TypeError as error:  # a masked array, or a tracer of JAX

@@ -48,7 +48,7 @@ def numpy_view(value: Any) -> Any:
 
 
 def numpy_view_of_jax(value: Any) -> Any:
-    """As `numpy_view`, but tensors of torch stay as they are: for functions that read them without an operation."""
+    """As `numpy_view`, if an entry is of JAX; else the value. For functions that read the memory of tensors."""
     for entry in value if isinstance(value, list) else [value]:
         if isinstance(library_of(type(entry)), JaxLibrary):
             return numpy_view(value)
@@ -58,7 +58,8 @@ def numpy_view_of_jax(value: Any) -> Any:
 def in_library_of(like: Any, values: Any) -> Any:
     """Converts a result that was computed from `numpy_view(like)` to the library of `like`.
 
-    Other values stay as they are. Each entry of a list is in the library of its entry of `like`.
+    If `like` is of NumPy, every result becomes an array of NumPy; other results stay as they are if they are not NumPy
+    arrays. Each entry of a list is in the library of its entry of `like`.
     """
     if isinstance(values, list):
         examples = like if isinstance(like, list) else [like] * len(values)

@@ -94,7 +94,7 @@ class ChoicePart:
                         raise ValueError(
                             f"layout must not be given if only some samples get their images converted, got {layout!r}"
                         )
-                    if parse_sample(chosen).targets_of("valid"):  # of a function that calls a recipe of its own
+                    if parse_sample(chosen).targets_of("valid"):  # a function that called a recipe has added it
                         sample = with_all_valid(sample)
                     sample = with_samples(sample, count, indices.tolist(), chosen)
                 except ValueError as error:
@@ -156,8 +156,8 @@ def call_parts(
 ) -> Any:
     """The sample after all parts.
 
-    `names`: as in `Compose._call`; if there are some, a function gets one argument per name. `get_key`: as in
-    `FusedPart`.
+    `names`: of the arguments of the recipe's call; a function gets one argument per name. Without names the sample is
+    one value. `get_key` returns seed and step; without a `step` it also counts the call.
     """
     keys = list[Key]()
 
@@ -188,10 +188,9 @@ def _call_inner_parts(
 ) -> tuple[Any, str | None]:
     """The sample after the parts of a recipe or of a branch, and its layout, for later parts.
 
-    The arguments are those of `call_parts`. The layout is None after a transform with `sets_layout`, whose results have
-    the default layout of their library, and that of a batch after `PadBatch`.
-
-    `get_key` returns the same seed and step each time.
+    The arguments are those of `call_parts`, but `get_key` returns the same seed and step each time. After a transform
+    with `sets_layout`, whose results have the default layout of their library, the layout is None. After `PadBatch` it
+    is the layout of a batch.
     """
     chain: SampleChain | None = None
     remaining = iter(parts)
@@ -200,8 +199,8 @@ def _call_inner_parts(
             isinstance(part, FusedPart) and (chain or isinstance(sample, (Mapping, tuple)))
         ):
             chain = chain or SampleChain(sample)
-            results, size, *includes_next = part.transform_parsed(chain.parsed, ids, step, layout, get_key)
-            if any(includes_next):
+            results, size, *has_run_next = part.transform_parsed(chain.parsed, ids, step, layout, get_key)
+            if any(has_run_next):  # a SizePart can run the part after it, too
                 next(remaining)
             chain.add(results, size)
             if not chain.can_continue:

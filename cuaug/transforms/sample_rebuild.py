@@ -16,7 +16,8 @@ from .sample_target import REMOVED, Crops, GatheredValues, Path, Target, Unstack
 def set_target(results: dict[Any, Any], target: Target, value: Any, sizes: Sequence[tuple[int, int]]) -> None:
     """Record a target's result in nested dicts of results.
 
-    Their keys are a path in the list ``[sample]``: 0, then the target's path in the sample.
+    Their keys are a path in the list ``[sample]``: 0, then the target's path in the sample. The path is empty if the
+    sample itself is the target.
 
     `sizes`: (H, W) of each sample's canvas.
     """
@@ -89,17 +90,18 @@ def validity_paths(box_paths: Iterable[Path]) -> dict[Path, Path]:
     if len(paths) == 1:  # to save time
         return {path: (*path[:-1], "valid") for path in paths}
     counts = collections.Counter(path[:-1] for path in paths)
-    are_named = (KINDS.get(path[-1]) == "boxes" or counts[path[:-1]] == 1 for path in paths)
+    take_plain_key = (KINDS.get(path[-1]) == "boxes" or counts[path[:-1]] == 1 for path in paths)
     return {
-        path: (*path[:-1], "valid" if is_named else f"{VALID_PREFIX}{path[-1]}")
-        for path, is_named in zip(paths, are_named, strict=True)
+        path: (*path[:-1], "valid" if takes_plain_key else f"{VALID_PREFIX}{path[-1]}")
+        for path, takes_plain_key in zip(paths, take_plain_key, strict=True)
     }
 
 
 def validity_target(sample: Any, boxes: Target, paths: Sequence[Path]) -> Target:
-    """A target for the validity mask of these boxes, at these paths; no paths if they are not new keys of dicts.
+    """A target for the validity mask of these boxes, at these paths.
 
-    Raises ValueError if only some of the samples have the key: a mask in the others would be for a part of the boxes.
+    It has no paths if the boxes are not in dicts, or if the dicts have the key already. Raises ValueError if only some
+    of the samples have the key.
     """
     containers = [value_at(sample, path[:-1]) for path in paths]
     are_dicts = all(isinstance(node, Mapping) for node in containers)
@@ -115,14 +117,14 @@ def new_validity_target(boxes: Target, paths: tuple[Path, ...]) -> Target:
     original = boxes.value[0] if boxes.sample_axis_added else boxes.value
     if isinstance(boxes.original, GatheredValues):
         entries = zip(original, boxes.original, strict=True)
-        original = GatheredValues([mask] if isinstance(entry, (list, tuple)) else mask for mask, entry in entries)
+        original = GatheredValues([array] if isinstance(entry, (list, tuple)) else array for array, entry in entries)
     return Target("valid", boxes.value, paths, original, boxes.format, boxes.layout, boxes.sample_axis_added)
 
 
 def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]) -> list[Any]:
     """The value for each of the target's paths."""
     original = target.original
-    if target.kind in VALUE_KINDS and value is target.value:  # of any length and type
+    if target.kind in VALUE_KINDS and value is target.value:  # not transformed: entries of any number and type
         return list(original) if isinstance(original, GatheredValues) else [original]
     if target.sample_axis_added:
         return [_in_type_of(value[0], original, sizes[0])]

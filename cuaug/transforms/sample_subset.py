@@ -37,8 +37,8 @@ def with_samples(sample: Any, count: int, indices: Sequence[int], changed: Any) 
     """The batch of `count` samples with the samples of another batch in place of those at the indices.
 
     Raises:
-        ValueError: The other batch has another structure, or arrays of another shape or dtype, or other values that its
-            samples share with the rest of the batch.
+        ValueError: The other batch has another structure, or arrays of another shape or dtype, or changes a value that
+            all samples share.
     """
     results: dict[Any, Any] = {}
     entries_by_sample = dict(_entries_by_sample(sample, count))
@@ -75,11 +75,11 @@ def unstacked(sample: Any, count: int) -> Any:
 def _entries_by_sample(sample: Any, count: int) -> Iterator[tuple[Path, str]]:
     """The path of each array and list that has an entry for each sample, and the kind of what it holds."""
     kinds: dict[Path, str] = {}
-    # Of one sample, a gathered leaf has a single path, in which `list_path` cannot find the index of the sample: it is
-    # skipped. Only `unstacked` is called with one sample, and it replaces arrays only.
+    # If there is one sample, a gathered leaf has a single path, in which `list_path` cannot find the sample's index: such
+    # leaves are skipped. Only `unstacked` is called with one sample, and it replaces arrays only.
     leaves = [leaf for leaf in leaves_of(sample) if count > 1 or not leaf.gathered]
     for path, kind in sorted(((list_path(leaf), leaf.kind) for leaf in leaves), key=lambda entry: len(entry[0])):
-        if any(path[:length] in kinds for length in range(len(path))):  # in an entry of one sample
+        if any(path[:length] in kinds for length in range(len(path))):  # the leaf is in the entry of one sample
             continue
         value = value_at(sample, path)
         has_entries = value.ndim > 0 if is_array(value) else is_plain_sequence(value)
@@ -120,7 +120,7 @@ def _form(value: Any) -> str:
 
 
 def _check_shared_values(value: Any, new_value: Any, excluded: Collection[Path], path: Path = ()) -> None:
-    """Raises for a new, missing or other value outside of the excluded paths, because all samples share such values."""
+    """Raises for a new, missing or changed value outside of the excluded paths: all samples share such values."""
     if path in excluded or value is new_value:
         return
     entries, new_entries = _entries(value), _entries(new_value)

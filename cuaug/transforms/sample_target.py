@@ -73,5 +73,5 @@ class Target(NamedTuple):
 
 
 def path_text(path: Path) -> str:
-    """The path as subscripts, for messages."""
+    """The path as subscripts, for messages. An empty path is the sample itself."""
     return "".join(f"[{key!r}]" for key in path) or "the top"
