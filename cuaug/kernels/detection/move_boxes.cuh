@@ -61,11 +61,11 @@ inline Matrix3 read_matrix(const TypedArray& matrices, long long n) {
     return out;
 }
 
-// A box on its way through the moves.
+// A box while the moves are applied to it, one after the other.
 struct MovingBox {
     BoxEdges edges;
-    bool usable;                 // as long as it is not empty, finite, inside each canvas and before the horizon
-    double visible_before_last;  // the fraction of its area that earlier canvases leave
+    bool usable;  // false once the box is empty, not finite, outside a canvas, or has a corner beyond the horizon
+    double visible_before_last;  // the fraction of its area that all clips but the last canvas's leave
 
     void clip_to(const BoxEdges& canvas) {
         const BoxEdges clipped = clip(edges, canvas);
@@ -109,14 +109,16 @@ private:
         edges = moved;
     }
 
-    // A corner that is not on the side of the horizon that the canvas shows makes the box unusable.
+    // The box becomes unusable if a corner is not on the side of the horizon that the canvas shows: if the depths of
+    // the corner and of the source point that moves to the canvas's middle have different signs. The latter depth is
+    // the determinant over `inverse_depth`, the depth of the middle under the adjugate matrix.
     void move_in_perspective(const Matrix3& matrix, const BoxEdges& canvas) {
         const double* m = matrix.m;
         const double x = (canvas.left + canvas.right - 1.0) / 2.0, y = (canvas.top + canvas.bottom - 1.0) / 2.0;
         const Matrix3 c = cofactors(matrix);
         const double determinant = m[0] * c.m[0] + m[1] * c.m[1] + m[2] * c.m[2];
-        const double middle_depth = c.m[2] * x + c.m[5] * y + c.m[8];
-        const double visible_side = middle_depth * determinant;
+        const double inverse_depth = c.m[2] * x + c.m[5] * y + c.m[8];
+        const double visible_side = inverse_depth * determinant;
         BoxEdges moved = {0.0, 0.0, 0.0, 0.0};
         for (int i = 0; i < 4; ++i) {
             const double corner_x = (i == 1 || i == 2 ? edges.right : edges.left) - 0.5,
@@ -134,12 +136,13 @@ private:
     }
 };
 
-// Numbers of the boxes' dtype: float32, float64, int16, int32 or int64. Integers are limited to 2^30, beyond the sides
-// of every image.
+// Boxes are float32, float64, int16, int32 or int64.
 inline double read_box_number(const TypedArray& boxes, long long offset) {
     return boxes.dtype_code < 4 ? read_number(boxes, offset) : static_cast<double>(read_int(boxes, offset));
 }
 
+// Rounds and clamps a number for an integer dtype: to the range of int16, or to +-2^30 for int32 and int64, which is
+// beyond the sides of every image.
 inline double limited_to_dtype(double number, long long dtype_code) {
     const double most = dtype_code == 5 ? 32767.0 : 1073741824.0, least = dtype_code == 5 ? -32768.0 : -1073741824.0;
     return smaller(larger(rint(number), least), most);
@@ -164,7 +167,7 @@ inline void store_box_number(void* out, long long dtype_code, long long offset, 
     }
 }
 
-// Box `i` of all rows.
+// Moves box `i`, counted over all rows, and stores it and whether it is valid.
 inline void move_box(const MoveBoxesRecord& args, long long i) {
     const long long row = i / args.boxes_per_row, column = i % args.boxes_per_row,
                     n = args.row_samples == nullptr ? row : args.row_samples[row];
@@ -184,7 +187,7 @@ inline void move_box(const MoveBoxesRecord& args, long long i) {
     }
 
     BoxEdges moved = box.edges;
-    // The edges, so that width and height agree with them. A centre may lie between pixels.
+    // Rounds the edges, so that width and height agree with them; not for cxcywh, as edges may lie between pixels.
     if (is_integer && args.format != cxcywh)
         moved = {rint(moved.left), rint(moved.top), rint(moved.right), rint(moved.bottom)};
     BoxEdges visible = clip(moved, canvas_of(args.move[args.move_count - 1], n));
@@ -202,7 +205,7 @@ inline void move_box(const MoveBoxesRecord& args, long long i) {
     for (int k = 0; k < 4; ++k) store_box_number(args.out, args.boxes.dtype_code, 4 * i + k, numbers[k]);
     args.valid[i] =
         box.usable && area > 0.0 && area >= args.min_area &&
-        // Without a limit not compared: 0 times an infinite area is NaN.
+        // Not compared without a limit, because 0 times an infinite area is NaN.
         (args.min_visibility == 0.0 || visible_area * box.visible_before_last >= args.min_visibility * moved.area()) &&
         (args.given_valid.data == nullptr ||
          read_int(args.given_valid, row * args.given_valid.n_stride + column * args.given_valid.k_stride) != 0);

@@ -187,8 +187,8 @@ inline void suppress_by_far_blocks(const NmsRecord& args, const RankedBox<R>* so
 // soon as these have decided, applies each decision of the look-back blocks, and publishes its own decisions. The block
 // that finishes last in its sample writes the sample's result. Blocks are numbered as they begin, so that the blocks a
 // block waits for are running already. Memory is linear in the number of boxes: a bit for each pair would take 1.25 GB
-// for 100,000 boxes. Four blocks per SM leave 64 registers a thread, which suffice. Two blocks for rotated boxes, whose
-// IoU takes up to 125: without a bound some compilers stop at 80, and spill. Grid: (blocks x samples).
+// for 100,000 boxes. Four blocks on a multiprocessor leave 64 registers a thread, which suffice. The IoU of rotated
+// boxes takes up to 125, so two blocks: without a bound some compilers stop at 80, and spill. Grid: (blocks x samples).
 template <class R>
 __global__ void __launch_bounds__(nms_threads, is_same_v<R, Rotated> ? 2 : 4)
     nms(const __grid_constant__ NmsRecord args) {

@@ -13,7 +13,7 @@ struct Roi {
     R center_y, center_x, cosine, sine;
 };
 
-// A region in pixels of its level. A region with a coordinate that is beyond 2^30 or NaN belongs to no sample.
+// Reads region k, in pixels of its level. A region with a coordinate that is beyond 2^30 or NaN belongs to no sample.
 template <class R>
 inline Roi<R> read_roi(const RoiRecord& args, long long k) {
     Roi<R> roi = {roi_sample(args, k), roi_level(args, k), {}, {}, 0, 0, 1, 0};

@@ -64,15 +64,15 @@ inline const T* opaque(const T* pointer) {
     return pointer;
 }
 
-// Sums up to four weighted rows of a column, for some channels. All loads are issued before the first value is used, as
-// the wait for memory takes longer than all else.
+// Sums up to four weighted rows of a column, for the channels at W offsets. All loads are issued before the first value
+// is used, as the wait for memory takes longer than all else.
 template <int W, class T, class R>
-inline void sum_rows(const T* column, const int (&channel)[W], const OffsetWeight<R>* row, int rows, R (&sum)[W]) {
+inline void sum_rows(const T* column, const int (&offset)[W], const OffsetWeight<R>* row, int rows, R (&sum)[W]) {
     T pixel[rows_in_flight][W];
     for (int i = 0; i < rows_in_flight; ++i) {
         if (i >= rows) break;
         const T* ptr = opaque(column + row[i].offset);
-        for (int j = 0; j < W; ++j) pixel[i][j] = ptr[j == 0 ? 0 : opaque(channel[j])];
+        for (int j = 0; j < W; ++j) pixel[i][j] = ptr[j == 0 ? 0 : opaque(offset[j])];
     }
     for (int j = 0; j < W; ++j) sum[j] = 0;
     for (int i = 0; i < rows_in_flight; ++i) {
@@ -93,16 +93,16 @@ inline WorkUnit work_unit(const RoiRecord& args, const WorkSplit<R>& split, int 
     return {c, min(split.chunk_channels, split.end - c), top, min(split.band_rows, args.out_height - top)};
 }
 
-// Sums each column of a band over the rows of a bin: [chunk_channels, band_rows, columns]. Lanes take consecutive
-// columns, and continue in the next row of bins.
+// Sums each column of a band over the rows of each bin. A warp's `sums` are [chunk_channels, band_rows, columns]. Lanes
+// take consecutive columns, and continue in the next row of bins.
 template <class T, class R>
 inline void sum_band_rows(const RoiRecord& args, const AxisBins<R>& rows, const WorkSplit<R>& split, int unit_index,
                           R (*sums)[max_sums<R>]) {
     constexpr int W = lane_channels<R>;
     const WorkUnit unit = work_unit(args, split, unit_index);
     const T* in = opaque(static_cast<const T*>(split.in) + unit.c * split.channel_stride);
-    int channel[W];
-    for (int j = 0; j < W; ++j) channel[j] = min(j, unit.channels - 1) * static_cast<int>(split.channel_stride);
+    int offset[W];  // of channels
+    for (int j = 0; j < W; ++j) offset[j] = min(j, unit.channels - 1) * static_cast<int>(split.channel_stride);
     const unsigned int lane = threadIdx.x % 32, width = split.columns;
     if (width == 0) return;
     const int end_y = unit.top + unit.rows;
@@ -113,7 +113,7 @@ inline void sum_band_rows(const RoiRecord& args, const AxisBins<R>& rows, const 
         int r = first;
         do {
             R sum[W];
-            sum_rows<W>(column, channel, rows.entry + r, end - r, sum);
+            sum_rows<W>(column, offset, rows.entry + r, end - r, sum);
             const int stride = opaque(split.sum_stride);
             const bool full_chunk = split.chunk_channels == W;
             for (int j = 0; j < W; ++j)

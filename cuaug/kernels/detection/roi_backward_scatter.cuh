@@ -2,7 +2,7 @@
 
 #include "detection/roi_by_point.cuh"
 
-// Gradients of what roi_by_point.cuh pools: atomically added to the pixels, in no fixed order.
+// The backward pass of roi_by_point.cuh: gradients are added to the pixels atomically, in no fixed order.
 
 namespace cuaug {
 

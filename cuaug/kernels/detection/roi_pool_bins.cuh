@@ -4,9 +4,9 @@
 
 namespace cuaug {
 
-// All pixels that a bin touches; each pixel is a sampling point. The functions are those of RoiAlignBins. With
-// `has_ends` a region includes the pixels of its right and lower side. Without it, a region includes neither these
-// pixels nor any pixel of the map's last row and column.
+// Bins whose sampling points are the pixels that they touch. The functions are those of RoiAlignBins. With `has_ends` a
+// region includes the pixels of its right and lower side. Without it, a region includes neither these pixels nor any
+// pixel of the map's last row and column.
 template <class R, bool has_ends>
 struct PixelBins {
     const RoiLevel* level;

@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(regions_threads) roi_regions(const __grid_cons
                       clamp_to_pixel(floor(touched.left), bins.level->width),
                       clamp_to_pixel(ceil(touched.bottom) + R(1), bins.level->height),
                       clamp_to_pixel(ceil(touched.right) + R(1), bins.level->width)};
-    // The `level` in it points to the arguments of this launch: roi_backward_gather.cu replaces it.
+    // `bins.level` points to the arguments of this launch: roi_backward_gather.cu replaces it.
     *reinterpret_cast<Bins<R>*>(args.bins + k) = bins;
 }
 

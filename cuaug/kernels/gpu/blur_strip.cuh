@@ -190,8 +190,8 @@ struct Strip {
         return row;
     }
 
-    // The rows from `first_row` on, mirrored once at the image's edges. Of rows still outside, row 0 is loaded: they
-    // have no weight, except in an image of one row, whose table may have a weight at pixel 1.
+    // The rows from `first_row` on, mirrored once at the image's edges. For rows that are then still outside, row 0 is
+    // loaded: they have no weight, except in an image of one row, whose table may have a weight at pixel 1.
     void load(int first_row, SixteenBytes (&to)[Source::groups_per_lane]) const {
         const int mirrored = last_row - abs(last_row - abs(first_row + (lane >> 2)));
         for (int i = 0; i < Source::groups_per_lane; ++i) groups[i].load(rows, source_row(max(mirrored, 0)), to[i]);

@@ -15,10 +15,11 @@ constexpr int blur_run = 8;  // adjacent pixels that a thread filters horizontal
 template <class R>
 constexpr int blur_rows = sizeof(R) == 4 ? 8 : 4;  // adjacent rows, of four elements, that a thread filters vertically
 constexpr int blur_rows_ahead = 4;                 // rows that are loaded before the filter needs them
+// Blocks resident on a multiprocessor, as many as their registers allow.
 template <class In>
 constexpr int blur_blocks = sizeof(In) == 8   ? 1
                             : sizeof(In) == 1 ? 3
-                                              : 2;  // per multiprocessor, by registers
+                                              : 2;
 
 // Channels that are filtered together: all channels of packed pixels, except for float64, of which four channels would
 // not fit into shared memory.

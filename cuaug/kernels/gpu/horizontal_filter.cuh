@@ -65,7 +65,7 @@ inline void add_pixels(const SourceFrame<T, K>& source, int first, const LaneCol
     }
 }
 
-// FilteredRows calls this function; of uint8 the one of horizontal_filter_u8.cuh.
+// FilteredRows calls this function; for uint8 it calls the overload of horizontal_filter_u8.cuh.
 template <class Filter, class Layout, class T, int K, class R>
 inline void add_horizontal(const SourceFrame<T, K>& source, int first, const LaneColumn& column,
                            const HorizontalWeights<T>& weights, R (&sum)[rows_at_once][K]) {

@@ -4,8 +4,8 @@
 #include "gpu/output_row.cuh"
 #include "gpu/source_frame.cuh"
 
-// Resizes whose output pixels each interpolate between two columns and two rows: enlargements by a triangle filter, and
-// resizes by it without antialias.
+// Resizes of integer images whose output pixels each interpolate between two columns and two rows: enlargements by a
+// triangle filter, and all resizes by it without antialias (`interpolates_between_pixels` of passes/resample.cu).
 
 namespace cuaug {
 

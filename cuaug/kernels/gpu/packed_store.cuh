@@ -57,8 +57,8 @@ struct PackedPatchStore {
           first_element(is_aligned ? 4 * (lane - row * patch_row_vectors) : 3 * (lane - row * 8)),
           elements_left(3 * columns) {}
 
-    // Called by all lanes. out: what the lane stores of patch 0; `pixel`: the lane's in patch j, 8 j columns to the
-    // right of patch 0; `is_inside`: whether the lane stores: `row` is below 4, and in the result.
+    // Called by all lanes. `out`: where the lane's part of patch 0 goes; `pixel`: the lane's pixel of patch j, 8 j
+    // columns to the right of patch 0; `is_inside`: `row` is below 4 and lies in the result, so that the lane stores.
     void store(T* out, int j, const WordPixel<T, 3>& pixel, bool is_inside) const {
         const int first = 24 * j + first_element;
         if (!is_aligned) {

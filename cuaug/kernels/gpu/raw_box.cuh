@@ -14,14 +14,15 @@ namespace cuaug {
 constexpr int chunk_bytes = 16;
 
 // Raw-staging blocks plan and copy for longer than they sample, so more resident blocks keep the multiprocessor
-// sampling. uint8 with up to three channels leaves room: half the threads per block, and half the rows unless there is
-// one channel, whose boxes are small. Counting 1 KiB reserved per block, seven fit into 228 KiB and three into 100 KiB
-// (benchmarks/log/warp-small-blocks.md). Boxes of four channels, rotated by 45 degrees, would often not fit.
+// sampling. Blocks of uint8 with up to three channels can be small: they have half the threads, and regions of half the
+// rows unless there is one channel, whose boxes are small. Counting 1 KiB reserved per block, seven fit into 228 KiB
+// and three into 100 KiB (benchmarks/log/warp-small-blocks.md). Boxes of four channels, rotated by 45 degrees, would
+// often not fit.
 template <class T, int K, bool raw_staged>
 constexpr bool small_blocks = raw_staged && sizeof(T) == 1 && K < 4;
 
-// The layout of an output of at most 32x32 pixels from an input of at most 64x64. A small block makes a frame of it,
-// with half the threads again: more of them would repeat the same set-up for few pixels
+// The layout of an output of at most 32x32 pixels from an input of at most 64x64. A small block makes a whole frame of
+// it, with a quarter of `warp_image_threads`: more threads would repeat the same set-up for few pixels
 // (benchmarks/log/warp-small-outputs.md).
 template <class Layout>
 struct SmallOutput {};

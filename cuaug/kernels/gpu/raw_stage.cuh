@@ -58,7 +58,8 @@ struct ThreadChunks {
     int byte, end;          // the column of chunks and the image's right edge, in bytes from the image's left edge
     int y;                  // the thread's first row
     RowRange needed_range;  // rows of the box that the tile needs in this column
-    // With a border that fills: those of them that are pixels of the image, none if the column lies outside. Else all.
+    // With a border that fills: the needed rows that lie in the image; none if the column of chunks lies outside. With
+    // other borders: all needed rows.
     RowRange image_range;
     bool is_inside, is_outside;  // whether the column lies wholly inside, or wholly outside, the image's columns
     unsigned int first;          // address of the first chunk in shared memory
@@ -108,7 +109,8 @@ struct ThreadChunks {
     }
 };
 
-// Called by all threads of the block. The copies are under way when it returns.
+// Stages a raw box. Called by all threads of the block. Copies of whole chunks may still be under way when the function
+// returns: `wait_for_copies` waits for them.
 template <class Layout, class T, int K, class Border>
 inline void stage_raw(const Image<T, K, Border>& image, const SourceBox& box, const NeededRows& needed_rows,
                       int vector_elements, unsigned char* memory, int plane_bytes) {

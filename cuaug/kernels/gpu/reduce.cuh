@@ -58,8 +58,8 @@ inline BlockRank block_rank(bool flag) {
 }
 
 // Stores a block's part of a mean: the sum of its threads' `sum` times `scale`, always added in the same order. Called
-// by all threads of a block of whole warps. `sums`: shared memory for one number per warp; a barrier precedes its next
-// use.
+// by all threads of a block of whole warps. `sums`: shared memory for one number per warp; the caller needs a barrier
+// before its next use.
 template <class R>
 inline void store_block_sum(R sum, R* sums, double scale, double* partial_mean) {
     sum = warp_sum(sum);

@@ -8,7 +8,7 @@
 #include "gpu/vectors.cuh"
 
 // Shared by the kernels whose threads process groups of four adjacent pixels, one below the other: pointwise, blend,
-// luma_mean, lut and mix.
+// luma_mean, lut and mix. warp_copy.cuh stores its pixels with `store_unit_range`.
 
 namespace cuaug {
 
@@ -106,7 +106,7 @@ inline ThreadWork work_on_contiguous_frame(long long pixels) {
 }
 
 // A thread's way through the groups of a frame, in the input and in the result. If the rows have no gaps and a frame is
-// a multiple of four pixels, the frame is taken as one contiguous array, unless the position of pixels counts.
+// a multiple of four pixels, the frame is taken as one contiguous array, unless an op uses the position of pixels.
 template <class InLayout, class OutLayout, int K, int OutK = K>
 struct FrameWalk {
     int in_step, out_step;  // from pixel to pixel

@@ -207,8 +207,8 @@ inline void make_pixels(const WarpBlock<C>& block, const typename C::WarpTile& t
     constexpr int K = C::K;
     auto to_word = [](const auto& pixel) { return to_word_pixel(pixel); };
     const int y = 4 * store.band + store.lane_row;
-    // Without ops, sampled one by one unless several are stored together from registers: with the taps of all four
-    // loaded first, packed float32 takes 8 % longer.
+    // Without ops, pixels are sampled one by one, unless several are stored together from registers: with the taps of
+    // all four loaded first, packed float32 takes 8 % longer.
     if constexpr (!C::applies_ops && !C::stores_transposed && !C::stores_pairs) {
         for (int i = 0; i < N; ++i)
             store.put(first + i, to_word_pixel(sampler(store.column, first + i, y, row, Int<1>()).items[0]));

@@ -25,7 +25,8 @@ inline typename C::WarpTile plan_tile(const WarpBlock<C>& block, const OutputRec
         Bounds<R> bounds;
         // A warp samples 4 rows of 32 pixels at a time, also those beyond the output: the box holds their sources.
         const int width = (rect.width + 31) & ~31, height = (end - first + 3) & ~3;
-        // Pixels beyond coordinate_limit get the fill, whatever the border: with another border no box may reach there.
+        // Pixels beyond coordinate_limit get the fill, whatever the border. So no box may reach there with a border
+        // that does not fill.
         const bool is_bounded =
             tile.map.bounds(width, height, bounds) && (!C::is_fixed_point || fits_fixed_point(tile.map)) &&
             (is_fill_border<typename C::Border> || in_range(bounds, tile.map.base_x, tile.map.base_y));
