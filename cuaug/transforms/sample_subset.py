@@ -75,8 +75,8 @@ def unstacked(sample: Any, count: int) -> Any:
 def _entries_by_sample(sample: Any, count: int) -> Iterator[tuple[Path, str]]:
     """The path of each array and list that has an entry for each sample, and the kind of what it holds."""
     kinds: dict[Path, str] = {}
-    # If there is one sample, a gathered leaf has a single path, in which `list_path` cannot find the sample's index: such
-    # leaves are skipped. Only `unstacked` is called with one sample, and it replaces arrays only.
+    # If there is one sample, a gathered leaf has a single path, in which `list_path` cannot find the sample's index:
+    # such leaves are skipped. Only `unstacked` is called with one sample, and it replaces arrays only.
     leaves = [leaf for leaf in leaves_of(sample) if count > 1 or not leaf.gathered]
     for path, kind in sorted(((list_path(leaf), leaf.kind) for leaf in leaves), key=lambda entry: len(entry[0])):
         if any(path[:length] in kinds for length in range(len(path))):  # the leaf is in the entry of one sample

@@ -13,7 +13,7 @@ from cuaug.fit import estimate_affine, get_affine_transform, get_perspective_tra
 from cuaug.geometry import get_rotation_matrix, transform_points
 
 SOLVER = Tolerance(
-    absolute=1e-6, relative=1e-8, reason="OpenCV and scikit-image solve about the origin, cuaug about the centre"
+    absolute=1e-6, relative=1e-8, reason="sums in another order; OpenCV solves about the origin, cuaug about the centre"
 )
 
 

@@ -312,7 +312,7 @@ def test_warp_kernel_row_ends(dtype, layout, emulate):
 
 
 @pytest.mark.parametrize("interpolation", ["bilinear", "nearest"])
-def test_warp_kernel_stores_columns_whose_distance_exceeds_an_int(interpolation, emulate):
+def test_warp_kernel_stores_columns_at_offsets_beyond_an_int(interpolation, emulate):
     batch = images(NUMPY, "uint8", "NHWC", (1, 20, 40, 1))
     expected = affine(batch, "NHWC", interpolation=interpolation)
     emulate()

@@ -1,8 +1,8 @@
 #pragma once
 
 // The C functions that kernels/ calls. A compiler turns rintf, floor, ceil, minimum and maximum into one vector
-// instruction each. It cannot do so with fminf and fmaxf of the C library, which treat NaNs and signed zeros as no SIMD
-// instruction does. Here both return the second argument if either is a NaN.
+// instruction each, also these comparisons. It cannot do so with fminf and fmaxf of the C library, whose rules for NaNs
+// no instruction of x86 has. Here the minimum and the maximum are the second argument if either argument is a NaN.
 
 namespace cuaug {
 

@@ -10,14 +10,14 @@ namespace cuaug {
 
 constexpr int segment_width = 256;
 
-// The arrays of a segment's channels. An op reads its pixels from `in` and writes its results to `out`; the next op
-// reads these. An array of `in` and one of `out` are the same or have no element in common.
+// The arrays of a segment's channels. A step of an op reads its pixels from `in` and writes its results to `out`; the
+// next step reads these. An array of `in` and one of `out` are the same or have no element in common.
 template <class R>
 struct SegmentRows {
     const R* in[4];
     R* out[4];
 
-    // The next op reads `out`.
+    // The next step reads `out`.
     void read_results() {
         for (int k = 0; k < 4; ++k) in[k] = out[k];
     }
@@ -45,7 +45,7 @@ __attribute__((noinline, flatten)) void apply_step(const Op& op, const PixelCont
     }
 }
 
-// Returns whether the op is active for this sample.
+// Applies the op's active steps for this sample. Returns whether there are any.
 template <class R, int K, class Op>
 inline bool apply_op(const Op& op, const PixelContext<R>& context, int count, SegmentRows<R>& rows) {
     bool active = false;

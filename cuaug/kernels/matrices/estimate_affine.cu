@@ -6,7 +6,7 @@ namespace cuaug {
 
 constexpr int max_fit_threads = 512;
 
-// Totals over the points of a sample, which the threads of a block share. All threads get the totals.
+// Totals over the points of a sample. The threads of a block divide the points among them; all get the totals.
 struct BlockSum {
     double (*warp_totals)[8];  // shared memory [warps, 8]
 

@@ -26,7 +26,7 @@ double add_saturate(double a, double b);
 float reciprocal(float value);
 double reciprocal(double value);
 
-// a / b, rounded once, if `a` is an integer below 2^17, and `b` an integer below 2^16 times 1 / max_value.
+// a / b, rounded once, if `a` is an integer below 2^17, and `b` is n * (1 / max_value) with an integer n below 2^16.
 float divide_levels(float a, float b);
 double divide_levels(double a, double b);
 

@@ -15,7 +15,7 @@ constexpr int histogram_threads = 512, histogram_warps = histogram_threads / 32;
 struct HistogramMemory {
     // Each lane counts in its own column, which lies in its own bank: no two lanes conflict.
     unsigned int counts[256][32];
-    long long sums[3][histogram_warps], totals[3], highest_count;
+    long long sums[3][histogram_warps], totals[3], brightest_count;
     int darkest, brightest;
 };
 
@@ -68,19 +68,19 @@ inline void store_histogram_lut(const SamplePixels<In, Layout, LoadedK, histogra
     if (lane == 31) memory.sums[0][warp_index] = pixels_up_to_level;
     __syncthreads();
     for (int i = 0; i < warp_index; ++i) pixels_up_to_level += memory.sums[0][i];
-    if (count > 0 && pixels_up_to_level == total) memory.highest_count = count, memory.brightest = level;
+    if (count > 0 && pixels_up_to_level == total) memory.brightest_count = count, memory.brightest = level;
     if (count > 0 && pixels_up_to_level == count) memory.darkest = level;
     __syncthreads();
     if (has_level)
         out[level] = kind == autocontrast
                          ? autocontrast_level(level, memory.darkest, memory.brightest)
-                         : equalize_level(level, pixels_up_to_level - count, total - memory.highest_count);
+                         : equalize_level(level, pixels_up_to_level - count, total - memory.brightest_count);
 }
 
 // A block makes the lookup table of one channel of one sample, from all its frames: `out` is [N, C, 256], uint8.
-// Parameter 0 is the HistogramLut, parameter 1 the factor of a contrast. Each of the first 256 threads stores one
-// entry. Blocks of 512 threads, two per multiprocessor (benchmarks/log/policies-gpu.md). Grid: (samples, channels,
-// launches of a batched launch).
+// Parameter 0 is the kind of table (HistogramLut), parameter 1 the factor of a contrast. Each of the first 256 threads
+// stores one entry. Blocks of 512 threads, two per multiprocessor (benchmarks/log/policies-gpu.md). Grid: (samples,
+// channels, launches of a batched launch).
 template <class In, class InLayout, int K, class Launch = void>
 __global__ void __launch_bounds__(histogram_threads, 2)
     histogram_lut(const __grid_constant__ BatchedRecords<PointwiseRecord, Launch> records) {

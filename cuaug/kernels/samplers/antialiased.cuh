@@ -16,7 +16,7 @@ struct Antialiased {
     static constexpr int taps_before = 1, taps_after = 2;
 };
 
-// The sampler of samples that are not reduced, for Antialiased, or that have no override, for SampleOverride.
+// The sampler of those samples of a batch that Antialiased need not reduce, or that have no override of SampleOverride.
 template <class Sampler>
 struct BaseSampler {
     using type = Sampler;
@@ -94,8 +94,8 @@ inline auto antialiased(const Image& image, const Point<R>& p, const AxisFilters
 template <int K>
 inline BiasedU8<K> antialiased(const WordPixel<uint8, K>* pixels, int pitch, const Point<float>& p,
                                const AxisFilters<float>& filters) {
-    // For x >= 0, 2 + x 2^-22 rounded down has the bits 0x40000000 + floor(x). Times the 4 bytes of a pixel, the
-    // constant is a multiple of 2^32 and has no effect.
+    // For x >= 0, 2 + x 2^-22 rounded down has the bits 0x40000000 + floor(x). Times the 4 bytes of a pixel, or
+    // the bytes of a row, 0x40000000 is a multiple of 2^32 and has no effect.
     constexpr float ulp = 1.0f / 4194304.0f, bias = 8388608.0f;
     constexpr Word bias_bits = 0x4B000000;
     const float tx = __fmaf_rd(p.x, ulp, 2.0f), ty = __fmaf_rd(p.y, ulp, 2.0f), left = (tx - 2.0f) / ulp,

@@ -12,8 +12,8 @@ struct ImageWindow {
     int top, left, height, width;
 };
 
-// K channels of one frame in memory, with a border around it: any pixel index is legal. `base_x` and `base_y` are added
-// to the index first, so that samplers work in the small coordinates of a tile.
+// K channels of one frame in memory, with a border around it: a pixel index may lie outside. The base, `base_x` and
+// `base_y`, is added to the index first, so that samplers work in the small coordinates of a tile.
 template <class T, int K, class Border>
 struct Image {
     const T* data;  // [H, W]; channel k at offset[k]
@@ -27,7 +27,7 @@ struct Image {
     RawPixel<T, K> fill;
 
     // Whether a point, counted from the base, is within coordinate_limit of the base and of the first pixel. A border
-    // that fills needs only the base: it gives the fill to a point far from the first pixel anyway.
+    // that fills needs only the distance from the base: it gives the fill to a point far from the first pixel anyway.
     template <class R>
     bool is_in_range(const Point<R>& p) const {
         if constexpr (is_fill_border<Border>)

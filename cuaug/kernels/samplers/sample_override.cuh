@@ -29,7 +29,7 @@ struct alignas(16) BlockOverride {
     ComputeType<T> sharpness;  // 1: not sharpened
     int uses_lut;
     int applies_to_tile;  // whether the current tile is sampled with the override
-    int copied_rows;      // rows that are copied, not sampled: all of the region or 0
+    int copied_rows;      // rows of an identity map, copied unless sharpened: all of the region or 0
     unsigned char lut[sizeof(T) == 1 ? K : 1][256];
 
     bool sharpens() const { return sharpness != ComputeType<T>(1); }
@@ -83,8 +83,8 @@ inline Pixel<ComputeType<T>, K> sum_3x3(const StagedBox<T, K>& pixels, int x, in
     return out;
 }
 
-// The pixel at (x, y) of a staged box that holds the pixel's neighbours too. `is_interior`: it is not on the edge of
-// the image.
+// The pixel at (x, y) of a staged box that holds the pixel's neighbours too. `is_interior`: the pixel is not on the
+// edge of the image.
 template <class T, int K>
 inline WordPixel<T, K> override_pixel(const BlockOverride<T, K>& block_override, const StagedBox<T, K>& pixels, int x,
                                       int y, bool is_interior) {
