@@ -232,7 +232,7 @@ def test_compose_with_seed_warns_once_in_another_process():
 @pytest.mark.parametrize("call", ["aug(IMAGE)", "aug({'image': IMAGE})", "aug(IMAGE, labels=1)", "aug.draw(IMAGE)"])
 @pytest.mark.parametrize("first", ["aug(IMAGE, step=0)", "pass"])
 def test_compose_warning_names_the_line_of_the_call(call, first):
-    """The first call with an array has other frames than later ones: it named a line of cuaug."""
+    """The number of cuaug's stack frames above the call differs between the first call with an array and later ones."""
     program = f"""
 import os
 from helpers.process_draws import IMAGE, recipe

@@ -89,7 +89,9 @@ def test_ragged_targets_follow_images(backend, batches):
         assert_equal(results["image"][i], single["image"], tolerance=tolerance_of_single(backend))
         assert_equal(results["mask"][i], single["mask"])
         for kind in ("boxes", "keypoints"):
-            near = Tolerance(1e-4, 1e-5, reason="JAX keeps matrices in float32, of which one is inverted with others")
+            near = Tolerance(
+                1e-4, 1e-5, reason="JAX inverts in float32, a single matrix with other roundings than a batch"
+            )
             assert_equal(results[kind][i], single[kind], tolerance=near)
 
 
@@ -176,9 +178,9 @@ def test_ragged_sizes_are_evicted(monkeypatch):
 
 
 def test_ragged_equal_size_by_chance_is_no_fixed_size():
-    """`length` is the number of transforms after which images of every size have one size, or 0.
+    """`RaggedPrefixes.length` is the number of transforms after which images of every size have one size, or 0.
 
-    It compares the image's size with a second one, whose height, width and ratio all differ.
+    To find the number, it tries the image's size and a second size, whose height, width and ratio all differ.
     """
     image = images_module.placeholder((1, 40, 60, 3), "uint8")
 
@@ -209,8 +211,9 @@ def test_ragged_images_are_mixed_after_the_crop_as_a_batch(backend, mix, batches
 
 @pytest.mark.parametrize("images", ["of several sizes", "of two dtypes"])
 def test_ragged_rejects_mixing_of_several_batches(images):
-    before, ragged = ([CROP], ragged_images(("numpy", "cpu"), SIZES)) if images == "of two dtypes" else ([], None)
-    ragged = [ragged[0].astype(np.float32), *ragged[1:]] if ragged else ragged_images(("numpy", "cpu"), SIZES)
+    before, ragged = [], ragged_images(("numpy", "cpu"), SIZES)
+    if images == "of two dtypes":
+        before, ragged[0] = [CROP], ragged[0].astype(np.float32)
     message = r"^cuaug.transforms.Compose: images must form one batch where samples are mixed \(MixUp\): they must have"
     with pytest.raises(ValueError, match=message):
         T.Compose([*before, T.MixUp()])(ragged, labels=np.eye(len(SIZES)))

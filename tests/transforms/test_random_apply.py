@@ -1,4 +1,4 @@
-"""RandomApply, RandomChoice and RandomOrder: each sample equals the function that was selected for it."""
+"""RandomApply, RandomChoice and RandomOrder: each sample equals the result of the function selected for it."""
 
 import itertools
 

@@ -90,7 +90,7 @@ MEMORY_LAYOUTS = ["NHWC", "NCHW", "rows and columns swapped", "every second colu
 
 
 def with_memory_layout(images, memory_layout, backend, dtype):
-    """The images with another memory layout, and the layout's name."""
+    """The images in memory of this layout, and the value of `layout` to pass with them."""
     if memory_layout == "rows and columns swapped":
         return with_memory_order(put(images, backend, dtype), (0, 2, 1, 3)), "NHWC"
     if memory_layout == "every second column":
@@ -137,11 +137,11 @@ def test_random_choice_sharpen_of_wide_dtypes(backend, dtype):
 @numpy_and_gpu
 def test_random_adjust_sharpness_unselected_unchanged(backend):
     images = put(np.array([[[3.0], [-2.0]], [[np.nan], [0.5]]], np.float32)[None], backend)
-    for aug in (
+    for transform in (
         T.RandomAdjustSharpness(2.0, 0.0),
         T.RandomChoice([T.RandomAdjustSharpness(2.0), T.Identity()], [0, 1]),
     ):
-        result = to_numpy(T.Compose([aug], seed=0)(images, layout="NHWC"))
+        result = to_numpy(T.Compose([transform], seed=0)(images, layout="NHWC"))
         np.testing.assert_array_equal(result, to_numpy(images))
     np.testing.assert_array_equal(to_numpy(cuaug.adjust_sharpness(images, 1.0, layout="NHWC")), to_numpy(images))
 

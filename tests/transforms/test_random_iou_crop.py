@@ -24,8 +24,8 @@ def test_random_iou_crop_removes_objects_whose_centres_are_outside():
         assert crop.shape[-2:] == objects["masks"].shape[-2:]
         masks, low, high = target["masks"][labels], target["boxes"][:, :2], target["boxes"][:, 2:]
         labels_in_windows = []
-        for top in range(37 - crop.shape[1] + 1):
-            for left in range(51 - crop.shape[2] + 1):
+        for top in range(SIZE[0] - crop.shape[1] + 1):
+            for left in range(SIZE[1] - crop.shape[2] + 1):
                 rows, columns = slice(top, top + crop.shape[1]), slice(left, left + crop.shape[2])
                 if torch.equal(image[:, rows, columns], crop):
                     assert torch.equal(masks[:, rows, columns], objects["masks"])
@@ -40,7 +40,7 @@ def test_random_iou_crop_overlaps_a_box_as_its_options_say():
     rows = [boxes(SIZE, 2, seed).numpy() for seed in range(count)]
     draws = HostDraws(instance.write_draws, "RandomIoUCrop", 0)
     crops = instance.place(
-        np.tile(np.array(SIZE), (count, 1)), lambda ids, turn: draws.table(ids, 1, 2, turn), rows
+        np.tile(np.array(SIZE), (count, 1)), lambda ids, repetition: draws.table(ids, 1, 2, repetition), rows
     ).box
     cropped = crops[(crops[:, 2:] != SIZE).any(1)]
     assert len(cropped) > count / 4
@@ -60,8 +60,8 @@ def test_random_iou_crop_overlaps_a_box_as_its_options_say():
 
 def test_random_iou_crop_without_possible_crop_leaves_the_image():
     image, target = detection()
-    none = {"boxes": target["boxes"][:0], "labels": target["labels"][:0]}
-    assert torch.equal(T.RandomIoUCrop()(image, none)[0], image)
+    no_objects = {"boxes": target["boxes"][:0], "labels": target["labels"][:0]}
+    assert torch.equal(T.RandomIoUCrop()(image, no_objects)[0], image)
     unreachable = T.RandomIoUCrop(0.3, 0.4, sampler_options=[0.99], trials=1)
     result, objects = unreachable(image, target)
     assert torch.equal(result, image)

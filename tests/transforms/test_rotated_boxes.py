@@ -1,4 +1,4 @@
-"""Rotated boxes in recipes and functions: against polygons clipped side by side in float64, and torchvision."""
+"""Rotated boxes in recipes and functions: against polygons clipped in float64, and torchvision."""
 
 import numpy as np
 import pytest
@@ -24,15 +24,17 @@ def tv():
     return pytest.importorskip("torchvision.tv_tensors")
 
 
-def box_corners(count, seed=0, margin=-5.0, oblique=45.0):
-    """Corners of random boxes, whose centres are near the canvas. [B, 4, 2]
+def box_corners(count, seed=0, margin=-5.0, angle_spread=45.0):
+    """Corners of random boxes. [B, 4, 2]
 
-    `oblique`: the largest distance of an angle from a diagonal; with 45, some sides are parallel to the axes.
+    `margin`: the centres are at least this many pixels inside the canvas; negative: they may be outside.
+    `angle_spread`: the largest difference of an angle from a diagonal, in degrees. With 45, some sides are parallel to
+    the axes.
     """
     rng = seeded("rotated boxes", count, seed)
     centers = rng.uniform(margin, np.array(SIZE[::-1]) - margin, (count, 2))
-    angles = rng.integers(-2, 2, count) * 90.0 + 45 + rng.uniform(-oblique, oblique, count)
-    angles = np.where((rng.random(count) < 0.3) & (oblique == 45), rng.integers(-2, 3, count) * 90.0, angles)
+    angles = rng.integers(-2, 2, count) * 90.0 + 45 + rng.uniform(-angle_spread, angle_spread, count)
+    angles = np.where((rng.random(count) < 0.3) & (angle_spread == 45), rng.integers(-2, 3, count) * 90.0, angles)
     rows = np.concatenate([centers, rng.uniform(1, 40, (count, 2)), angles[:, None]], -1)
     return np.array([reference_ops.corners(row) for row in rows]).reshape(count, 4, 2)
 
@@ -158,7 +160,7 @@ def test_rotated_boxes_under_shear_are_tight_along_the_longer_side():
 
 @every_format
 def test_rotated_boxes_in_recipes_follow_their_images(format):
-    """A recipe of several moves: the corners lie where the matrices of the draws put them."""
+    """The corners lie where the recipe moves keypoints at the same places."""
     corners = box_corners(12, 3, margin=20.0)
     boxes, images = as_format(np.stack([corners] * 4), format), noise((4, *SIZE, 3))
     recipe = T.Compose([T.RandomHorizontalFlip(), T.RandomRotation(40), T.RandomCrop(48)], boxes=Boxes(format), seed=3)
@@ -215,10 +217,10 @@ CALLS = {
 def test_functional_of_rotated_boxes_equals_torchvision(tv, call, mode, format):
     """A clamped box may begin with another of its corners; torchvision's box outside the canvas is (0, H), (0, H), ...
 
-    torchvision loses boxes that are nearly upright: `oblique` avoids them.
+    torchvision loses boxes that are nearly upright: `angle_spread` avoids them.
     """
     v2 = pytest.importorskip("torchvision.transforms.v2")
-    numbers = torch.from_numpy(as_format(box_corners(80, 7, oblique=7.0), format))
+    numbers = torch.from_numpy(as_format(box_corners(80, 7, angle_spread=7.0), format))
     boxes = tv.BoundingBoxes(numbers, format=format, canvas_size=SIZE, clamping_mode=mode)
     result, expected = call(F, boxes), call(v2.functional, boxes)
     assert (type(result), result.format, result.canvas_size) == (

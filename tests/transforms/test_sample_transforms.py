@@ -106,7 +106,7 @@ CASES = {
     "SanitizeKeyPoints": ("SanitizeKeyPoints", (), keypoints),
     "Lambda": ("Lambda", (lambda value: value + 1, torch.Tensor), lambda tv: (image(tv), 3)),
 }  # fmt: skip
-DIVIDED = Tolerance(absolute=1e-7, reason="one division by 255 in float32, of which one result is rounded twice")
+DIVIDED = Tolerance(absolute=1e-7, reason="a float32 division by 255, which one of the packages rounds twice")
 TOLERANCES = dict.fromkeys(("ToTensor of Pillow", "ToTensor of an array"), DIVIDED)
 # torchvision changes only labels: cuaug changes every entry per box in the same container.
 MORE_ENTRIES = {"SanitizeBoundingBoxes": ["area"], "SanitizeBoundingBoxes, limits": ["area"]}
@@ -185,7 +185,7 @@ def test_sanitize_bounding_boxes_between_fused_transforms_keeps_valid_beside_box
     assert len(result["labels"]) == (4 if labels_getter is None else count)
 
 
-def test_sanitize_bounding_boxes_of_lists_removes_labels_beside_each_boxes(tv):
+def test_sanitize_bounding_boxes_of_lists_removes_the_labels_of_each_sample(tv):
     sample = {"boxes": [boxes(tv), boxes(tv)[[1, 0]]], "labels": [torch.arange(4), torch.arange(2)]}
     sample["boxes"][1] = tv.wrap(sample["boxes"][1], like=sample["boxes"][0])
     for getter in ("default", lambda sample: sample["labels"]):
@@ -247,7 +247,7 @@ def test_grayscale_to_rgb_of_pillow_drops_transparency(v2):
     assert_same(F.grayscale_to_rgb(pillow("RGBA")), expected)
 
 
-def test_conversion_begins_a_recipe_of_a_dataset(v2, tv):
+def test_compose_takes_pillow_images_if_it_begins_with_to_image(v2, tv):
     recipe = [("ToImage", ()), ("CenterCrop", (8,)), ("ToDtype", (torch.float32, True))]
     expected = v2.Compose([getattr(v2, name)(*arguments) for name, arguments in recipe])(pillow())
     assert_same(T.Compose([getattr(T, name)(*arguments) for name, arguments in recipe])(pillow()), expected)
@@ -262,7 +262,7 @@ def test_crops_are_stacked_by_a_function(v2):
 
 
 def test_sanitize_bounding_boxes_removes_entries_of_valid(tv):
-    """The recipe before it writes "valid", the one after it reads "valid"."""
+    """The flip before SanitizeBoundingBoxes writes "valid", and the flip after it reads "valid"."""
     sanitize = T.SanitizeBoundingBoxes(min_size=2)
     _, target = T.Compose([T.RandomHorizontalFlip(1.0), sanitize, T.RandomVerticalFlip(1.0)])(detection(tv))
     assert target["labels"].tolist() == [4, 6, 7]

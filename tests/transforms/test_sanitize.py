@@ -17,7 +17,7 @@ def boxes_of(tv, *rows):
 
 @pytest.mark.parametrize("key", ["labels", "masks"])
 def test_sanitize_bounding_boxes_refuses_entries_of_two_arrays(key, tv):
-    """The values would be cut by the last array of boxes only."""
+    """The two arrays of boxes disagree about which entries to remove."""
     getter = "default" if key == "labels" else None
     values = {key: torch.ones(3, 12, 12) if key == "masks" else torch.arange(3)}
     sample = {"boxes": boxes_of(tv, GOOD, BAD, GOOD), "gt_boxes": boxes_of(tv, BAD, BAD, GOOD), **values}
@@ -33,14 +33,13 @@ def test_sanitize_bounding_boxes_keeps_entries_of_two_arrays_that_agree(tv):
     assert result["labels"].tolist() == [0, 2]
 
 
-@pytest.mark.parametrize("rows", [3, 1], ids=["[3, 12]", "[3, 1, 12]"])
-def test_sanitize_bounding_boxes_keeps_masks_of_classes_of_as_many_rows(rows, tv):
-    """A mask [H, W] with H boxes stays; with an axis before these two, its entries are those of the boxes."""
-    mask = tv.Mask(torch.zeros((3, 12) if rows == 3 else (3, 1, 12)))
-    sample = {"boxes": boxes_of(tv, GOOD, BAD, GOOD), "masks": mask, "labels": torch.arange(3)}
+@pytest.mark.parametrize(("shape", "expected_shape"), [((3, 12), (3, 12)), ((3, 1, 12), (2, 1, 12))], ids=str)
+def test_sanitize_bounding_boxes_keeps_a_mask_whose_height_is_the_number_of_boxes(shape, expected_shape, tv):
+    """A mask [H, W] stays; masks [B, H, W] are those of the boxes."""
+    sample = {"boxes": boxes_of(tv, GOOD, BAD, GOOD), "masks": tv.Mask(torch.zeros(shape)), "labels": torch.arange(3)}
     result = T.SanitizeBoundingBoxes()(sample)
     assert type(result["masks"]) is tv.Mask
-    assert tuple(result["masks"].shape) == ((3, 12) if rows == 3 else (2, 1, 12))
+    assert tuple(result["masks"].shape) == expected_shape
 
 
 @pytest.mark.parametrize("key", ["area", "iscrowd", "difficult"])

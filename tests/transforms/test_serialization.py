@@ -60,9 +60,7 @@ def test_from_dict_rejects_unknown_names():
             T.from_dict({"name": name})
 
 
-class TwoOfAName(transform_module.Transform):
-    """A transform with two draws of one name."""
-
+class TwoDrawsOfOneName(transform_module.Transform):
     def write(self, recipe):
         for _ in range(2):
             recipe.add_pointwise("RandomGrayscale", [recipe.bernoulli("grey", 0.4)])
@@ -78,7 +76,7 @@ def long_recipe(seed=6):
         T.RandomPerspective(p=1.0),
     ]
     return T.Compose(
-        [*transforms, T.ColorJitter(0.4, 0.4, 0.4, 0.1), TwoOfAName(), T.RandomErasing(), T.Normalize(0.5, 0.5)],
+        [*transforms, T.ColorJitter(0.4, 0.4, 0.4, 0.1), TwoDrawsOfOneName(), T.RandomErasing(), T.Normalize(0.5, 0.5)],
         seed=seed,
     )
 

@@ -31,7 +31,7 @@ def test_compose_gives_each_array_of_boxes_its_mask(first, others, tv):
 
 
 def test_compose_gives_each_array_of_a_dict_of_boxes_its_mask():
-    """Without a key that names boxes none has "valid" alone. A second recipe reads all of them again."""
+    """No mask is called "valid", as no key of the dict is a name of boxes. A second recipe reads all masks."""
     boxes = {"a": np.float32([INSIDE, OUTSIDE]), "b": np.float32([OUTSIDE])}
     sample = {"image": np.zeros((30, 30, 3), np.uint8), "boxes": boxes}
     result = recipe()(sample)
@@ -80,7 +80,7 @@ def test_compose_compact_removes_boxes_of_several_arrays(tv):
 @pytest.mark.parametrize("value", ["yes", True, None, 3])
 @pytest.mark.parametrize("others", [[], [lambda sample: sample, T.RandomApply([T.RandomHorizontalFlip(p=1)])]])
 def test_compose_leaves_a_value_that_is_no_mask_at_the_key_of_the_mask(value, others):
-    """Numbers, texts and None stay under every key: no mask is written there. All samples must have one, or none."""
+    """A number, text or None stays there, and no mask is written. In a list, all samples have the key or none has."""
     result = recipe(*others)({"image": IMAGE, "boxes": torch.tensor([INSIDE]), "valid": value})
     assert result["valid"] is value
     assert result["boxes"].shape == (1, 4)

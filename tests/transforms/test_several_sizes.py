@@ -96,6 +96,7 @@ def test_size_transform_draws_sizes_as_torchvision(name, v2, tv):
     params = [reference.make_params(inputs) for _ in range(count)]
     expected = [placement_of(name, values, SIZE) for values in params]
     expected = np.array([[*placement.box[0], *placement.size[0]] for placement in expected], float)
+    # torchvision's `make_params` draws a zoom whatever `p` is.
     instance = getattr(T, name)(*TRANSFORMS[name][:2], 1.0) if name == "RandomZoomOut" else transform(name)
     draws = HostDraws(instance.write_draws, name, 0)
     draw = lambda ids, repetition: draws.table(ids, SEED, 0, repetition)  # noqa: E731
@@ -200,7 +201,7 @@ def test_size_transform_of_videos_and_pillow_images(tv):
     ids=["fused", "size", "size, fused"],
 )
 def test_compose_masks_of_one_video_follow_its_frames(transforms, shape, tv):
-    """Masks [T, H, W] or [T, B, H, W], or of shape (0,) without objects; each frame as an image with its masks."""
+    """Masks [T, H, W] or [T, B, H, W], or of shape (0,) without objects. Each frame equals an image with its masks."""
     video, masks = noise((4, 3, *SIZE)), noise(shape, "bool")
     aug = T.Compose(transforms, seed=1)
     sample = tv.Video(torch.from_numpy(video)), tv.Mask(torch.from_numpy(masks))
@@ -240,7 +241,7 @@ def test_size_transform_error_says_what_to_do(call, message):
 CHOICES = {
     "apply": lambda: T.RandomApply([T.RandomResize(4, 9)]),
     "nested": lambda: T.RandomOrder([T.RandomApply([T.ScaleJitter((9, 9))]), T.RandomHorizontalFlip()]),
-    "choice, one size in some": lambda: T.RandomChoice(
+    "choice, one branch with one size": lambda: T.RandomChoice(
         [T.Compose([T.RandomResize(4, 9), T.Resize((5, 6))]), T.Identity(), T.RandomZoomOut(p=1.0)]
     ),
 }
@@ -284,7 +285,7 @@ def test_transform_of_torchvision_after_size_transform_gets_a_list(name, v2, tv)
 
 @pytest.mark.parametrize("p", [0.5, 1.0])
 def test_transform_to_one_size_after_a_function_returns_a_batch(p):
-    """Whether a function before it was called with all samples or some of them."""
+    """Also if a function before the transform was called with some of the samples only."""
 
     def look(images, labels):
         assert type(images) is list

@@ -23,7 +23,6 @@ MASKS = np.zeros((N, H, W), np.uint8)
 MASKS[:, 3:9, 2:7] = 1
 KEYPOINTS = np.array([[[2.0, 3, 2], [8, 3, 1], [5, 9, 0]]] * N)
 LABELS = np.array([4, 0, 7])
-TO_FLOAT = T.ToDtype("float32", scale=True)
 CROP_LEFT = T.Compose([T.CenterCrop((H, 5))], seed=0)  # the columns 3 to 7
 
 
@@ -59,14 +58,14 @@ CALLS = {  # the arguments, and the images in the result
 }
 
 
-@pytest.mark.parametrize("key", [{"ids": [5, 6, 9], "step": 7}, {"ids": 4}, {}], ids=str)
+@pytest.mark.parametrize("options", [{"ids": [5, 6, 9], "step": 7}, {"ids": 4}, {}], ids=str)
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_compose_show_draws_the_images_of_a_call(call, key):
+def test_compose_show_draws_the_images_of_a_call(call, options):
     arguments, images_of = call[0](), call[1]
     recipe = moves()
     recipe(BATCH)  # the next step is 1
-    axes = axes_of(recipe.show(*arguments, **key))
-    results = recipe(*arguments, **key)
+    axes = axes_of(recipe.show(*arguments, **options))
+    results = recipe(*arguments, **options)
     sides = (arguments if len(arguments) > 1 else arguments[0]), results
     for axes_of_side, side in zip(axes, sides, strict=True):
         for axis, image in zip(axes_of_side, map(np.asarray, images_of(side)), strict=True):

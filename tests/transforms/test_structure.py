@@ -67,9 +67,9 @@ def test_structure_list_of_images_is_ragged():
 def test_structure_second_of_pair_is_labels(container):
     for labels in (zeros(4), zeros(4, 10), ["a", "b", "c", "d"]):
         sample = container([zeros(4, 3, 8, 8), labels])
-        (images, of_labels) = parse_sample(sample).targets
-        assert (images.kind, of_labels.kind) == ("images", "labels")
-        assert of_labels.paths == ((1,),)
+        image_target, label_target = parse_sample(sample).targets
+        assert (image_target.kind, label_target.kind) == ("images", "labels")
+        assert label_target.paths == ((1,),)
     rebuilt = marked(container([zeros(4, 3, 8, 8), zeros(4)]))
     assert rebuilt == container(["IMAGES", "LABELS"])
     assert type(rebuilt) is type(sample)
@@ -302,8 +302,8 @@ def test_structure_rejects_ambiguous_samples(sample, message):
         parse_sample(sample)
 
 
-def test_structure_of_two_views_says_nothing_of_an_image_and_its_mask(tv):
-    """Both are tuples of two arrays of 3 axes; a type, a list or another size say that they are images."""
+def test_structure_of_two_views_is_not_that_of_an_image_and_its_mask(tv):
+    """Both are tuples of two arrays [C, H, W]. The type Image, a list or different sizes mean that both are images."""
     views, masks = (zeros(3, 8, 8), zeros(3, 8, 8)), (zeros(3, 8, 8), zeros(1, 8, 8))
     typed = tuple(tv.Image(torch.zeros(count, 8, 8)) for count in (3, 1))
     for _ in range(2):

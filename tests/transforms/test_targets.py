@@ -142,7 +142,7 @@ def test_boxes_that_their_dtype_makes_empty_are_not_valid(dtype, width, ragged):
 @pytest.mark.parametrize("sizes", [False, True], ids=["one size", "sizes"])
 @pytest.mark.parametrize("compact", [False, True])
 def test_boxes_keypoints_of_a_list_equal_those_of_its_samples(compact, sizes):
-    """Libraries and dtypes differ: none of them changes the results of the others."""
+    """Libraries and dtypes of samples differ. Those of one sample do not change the results of the others."""
     boxes = np.array([[1, 2, 4, 5], [3, 3, 5, 2]])
     arrays = [boxes, boxes.astype("f4"), np.zeros((0, 4)), torch.tensor(boxes).bfloat16(), torch.tensor(boxes)]
     arrays += [torch.tensor(boxes, dtype=torch.float32, requires_grad=True), boxes[::-1]]
@@ -151,7 +151,8 @@ def test_boxes_keypoints_of_a_list_equal_those_of_its_samples(compact, sizes):
     images = [np.zeros((9 - i * sizes, 8, 3), np.uint8) for i in range(len(arrays))]
     options = {"boxes": Boxes("XYWH", min_visibility=0.5, compact=compact), "keypoints": Keypoints([(0, 1)])}
     aug = T.Compose([T.RandomHorizontalFlip(0.7), T.RandomAffine(20, (0.3, 0.3))], seed=3, **options)
-    samples = [{"image": i, "boxes": b, "keypoints": b[:, :2]} for i, b in zip(images, arrays, strict=True)]
+    pairs = zip(images, arrays, strict=True)
+    samples = [{"image": image, "boxes": array, "keypoints": array[:, :2]} for image, array in pairs]
     for i, (sample, result) in enumerate(zip(samples, aug(samples, step=0), strict=True)):
         expected = aug(sample, ids=i, step=0)
         for key in ("boxes", "keypoints", *(() if compact else ("valid",))):
@@ -272,7 +273,7 @@ def test_boxes_keypoints_docstring_examples_run(module):
 
 
 def test_merge_moves_concatenates_matrices_of_several_libraries():
-    """Samples of a list may be in several libraries, with a group of moves for each. Here a tensor is the first."""
+    """Samples of a list may be in several libraries, with a group of moves for each. The first is a tensor's here."""
     matrices = maps(5)
     groups = [torch.from_numpy(matrices[:2]), matrices[2:].astype(np.float32)]
     boxes = [torch.ones(2, 4, dtype=torch.float64), np.zeros((3, 4), np.float32)]

@@ -45,18 +45,18 @@ def sample_of(case, tv, draw):
 
 
 def shifted(sample, tv, distance):
-    """The sample with other keypoints."""
+    """The sample with its keypoints moved by the distance to the right and down."""
     points = sample.get("keypoints")
     return sample if points is None else {**sample, "keypoints": tv.wrap(points + distance, like=points)}
 
 
 def expected_of(case, transform, params, sample, tv):
-    """torchvision's results. For keypoints in some transforms, the centre of its first pixel is (0.5, 0.5)."""
-    corner = 0.5 if case.from_corner else 0.0
-    sample = shifted(sample, tv, corner)
+    """torchvision's results, with keypoints as cuaug has them: the centre of the first pixel is (0, 0)."""
+    offset = 0.5 if case.from_corner else 0.0  # of the first pixel's centre, in torchvision
+    sample = shifted(sample, tv, offset)
     if params is None:
-        return shifted(transform(sample), tv, -corner)
-    return shifted({name: transform.transform(value, params) for name, value in sample.items()}, tv, -corner)
+        return shifted(transform(sample), tv, -offset)
+    return shifted({name: transform.transform(value, params) for name, value in sample.items()}, tv, -offset)
 
 
 def transforms_of(case, v2, tv):

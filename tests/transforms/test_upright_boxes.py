@@ -1,4 +1,4 @@
-"""The loop and the kernel that move upright boxes give the results of the operations on arrays, which others take."""
+"""The loop and the kernel that move upright boxes give the results of the array operations that move other boxes."""
 
 import itertools
 import types
@@ -138,7 +138,7 @@ def test_move_boxes_kernel_equals_loop(kinds, monkeypatch):
 
 @pytest.fixture
 def launched(monkeypatch):
-    """The names of the kernels that move boxes."""
+    """The names of all launched kernels."""
     names, launch_arguments = [], launch.launch_arguments
     monkeypatch.setattr(
         launch, "launch_arguments", lambda name, *rest: (names.append(name), launch_arguments(name, *rest))[1]
@@ -147,7 +147,7 @@ def launched(monkeypatch):
 
 
 def put_moves(moves, backend):
-    """With matrices and source boxes in this library; canvases stay on the host, as in lists of several sizes."""
+    """The moves with matrices and source boxes on the backend; canvases stay on the host, as for lists of sizes."""
     return [
         move._replace(
             matrices=put(move.matrices, backend),
@@ -219,7 +219,7 @@ def test_upright_boxes_with_an_infinite_area_equal_operations_on_arrays(kinds, m
 
 def test_upright_boxes_of_lists_of_several_lengths(monkeypatch):
     rng = seeded("box loop lists")
-    boxes = [random_boxes(rng, "float32", (count,))[:, ::-1][:, ::-1] for count in (3, 0, 7, 1, 30)]
+    boxes = [random_boxes(rng, "float32", (count,)) for count in (3, 0, 7, 1, 30)]
     moves = random_moves(rng, ["affine", "scale and shift"])
     results, expected = both(monkeypatch, boxes, moves, Boxes())
     for arrays, expected_arrays in zip(results, expected, strict=True):
@@ -237,13 +237,17 @@ def test_strided_upright_boxes_are_read_and_left_as_they_are(monkeypatch):
     assert memory.tobytes() == before.tobytes()
 
 
-def test_upright_boxes_take_the_moves_of_a_recipe():
+def test_upright_boxes_after_more_than_max_box_moves_take_operations_on_arrays():
     rng = seeded("box loop moves")
-    boxes, moves = random_boxes(rng, "float32", (SAMPLES, 2)), random_moves(rng, ["affine"] * (MAX_BOX_MOVES + 1))
+    boxes, moves = random_boxes(rng, "float32", (SAMPLES, COUNT)), random_moves(rng, ["affine"] * MAX_BOX_MOVES)
+    more_moves = [*moves, Move(np.tile(np.eye(3), (SAMPLES, 1, 1)), moves[-1].canvas)]  # the last one changes nothing
     arguments = {"format": "XYXY", "min_area": 0, "min_visibility": 0}
-    assert upright_boxes.move_boxes(boxes, moves[1:], None, None, **arguments) is not None
-    assert upright_boxes.move_boxes(boxes, moves, None, None, **arguments) is None
-    transform_boxes(boxes, moves, Boxes())
+    assert upright_boxes.move_boxes(boxes, moves, None, None, **arguments) is not None
+    assert upright_boxes.move_boxes(boxes, more_moves, None, None, **arguments) is None
+    (result, mask), (expected, expected_mask) = (transform_boxes(boxes, m, Boxes()) for m in (more_moves, moves))
+    assert expected_mask.any()
+    assert_equal(mask, expected_mask, tolerance=EXACT)
+    assert_equal(result, expected, tolerance=ROUNDING)
 
 
 def test_boxes_under_a_matrix_that_is_not_finite_are_invalid():

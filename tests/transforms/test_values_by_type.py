@@ -35,7 +35,7 @@ def test_to_dtype_casts_masks_without_scaling(form, tv):
     assert np.allclose(np.stack([*map(np.asarray, result)]), (images[..., ::-1] / 255 - 0.5) / 0.25, atol=1e-6)
 
 
-def test_to_dtype_casts_masks_in_their_order_and_without_images(tv):
+def test_to_dtype_of_masks_alone_casts_them_in_the_order_of_the_recipe(tv):
     images, masks = torch.from_numpy(noise((2, 3, 9, 11))), torch.full((2, 9, 11), 300)
     recipe = T.Compose([T.ToDtype({tv.Mask: torch.uint8}), T.CenterCrop(5), T.ToDtype(None, mask_dtype="float32")])
     for _ in range(3):  # the second call is recorded, the third replayed

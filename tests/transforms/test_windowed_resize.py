@@ -1,6 +1,6 @@
 """A resize and the crops and flips after it are one pass, which computes only a window of the resized image.
 
-So is the padding after it where images of several sizes form one batch.
+Padding after the resize is in that pass only where images of several sizes form one batch.
 """
 
 import copy
@@ -76,7 +76,7 @@ def windows(pixels, params):
                 view = view[::-1] if numbers["flip"] else view
             else:
                 fill = getattr(transform, "fill", 0)
-                left, top = -numbers.get("pad_left", 0), -numbers.get("pad_top", 0)
+                left, top = -numbers.get("pad_left", 0), -numbers.get("pad_top", 0)  # negative: pixels to remove
                 view = padded(view, left, top, fill) if max(left, top) > 0 else view[-top:, -left:]
                 if isinstance(transform, T.Pad):
                     right, bottom = transform.padding[2:]
@@ -90,7 +90,7 @@ def windows(pixels, params):
 
 
 def near(backend, dtype):
-    """From the function's result: a GPU may run the warp kernel instead, and cuts the window into other tiles."""
+    """The tolerance to the function's result: GPUs may run the warp kernel, and divide the window into other tiles."""
     if backend[1] == "cpu":
         return EXACT
     if dtype == "uint8":
@@ -186,8 +186,8 @@ def test_params_from_dict_keeps_window_of_resize(backend, name):
 def test_params_from_dict_rejects_window_outside_of_resize(number, column):
     aug, batch = windowed_resize("random crop, flips"), noise(SHAPE)
     description = aug.draw(batch, step=1).to_dict()
-    window = description["matrices"][0]
-    assert all((row[0], row[3]) == RESIZED for row in window)
-    window[2][column] = number
+    windows_of_samples = description["matrices"][0]  # [N, 6]: extent, step and origin of y, then of x
+    assert all((row[0], row[3]) == RESIZED for row in windows_of_samples)
+    windows_of_samples[2][column] = number
     with pytest.raises(ValueError, match=r"windows of \(16, 16\) inside the resized images, \(24, 34\)"):
         aug.params_from_dict(description, batch)
