@@ -138,7 +138,7 @@ def test_kernel_cache_unusable_folder_becomes_private(case, tmp_path):
     count, folder = message.split()
     assert count == "1"
     assert Path(folder).parent == tmp_path
-    assert not Path(folder).exists()  # the child's temporary folder
+    assert not Path(folder).exists()  # the child has removed the folder at its exit
 
 
 def test_kernel_cache_folder_lost_while_running_warns_once(tmp_path):

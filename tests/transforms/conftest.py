@@ -55,6 +55,11 @@ def tv(request, monkeypatch):
 
 
 @pytest.fixture(scope="module")
+def v2():
+    return pytest.importorskip("torchvision.transforms.v2")
+
+
+@pytest.fixture(scope="module")
 def TF():
     return pytest.importorskip("torchvision.transforms.v2.functional")
 

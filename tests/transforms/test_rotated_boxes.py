@@ -19,11 +19,6 @@ NEAR = Tolerance(5e-4, 1e-5, reason="float32 coordinates of up to 200, and angle
 every_format = pytest.mark.parametrize("format", FORMATS)
 
 
-@pytest.fixture(scope="module")
-def tv():
-    return pytest.importorskip("torchvision.tv_tensors")
-
-
 def box_corners(count, seed=0, margin=-5.0, angle_spread=45.0):
     """Corners of random boxes. [B, 4, 2]
 
@@ -214,17 +209,16 @@ CALLS = {
 @every_format
 @pytest.mark.parametrize("mode", ["soft", None])
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_functional_of_rotated_boxes_equals_torchvision(tv, call, mode, format):
+def test_functional_of_rotated_boxes_equals_torchvision(real_tv, v2, call, mode, format):
     """A clamped box may begin with another of its corners; torchvision's box outside the canvas is (0, H), (0, H), ...
 
     torchvision loses boxes that are nearly upright: `angle_spread` avoids them.
     """
-    v2 = pytest.importorskip("torchvision.transforms.v2")
     numbers = torch.from_numpy(as_format(box_corners(80, 7, angle_spread=7.0), format))
-    boxes = tv.BoundingBoxes(numbers, format=format, canvas_size=SIZE, clamping_mode=mode)
+    boxes = real_tv.BoundingBoxes(numbers, format=format, canvas_size=SIZE, clamping_mode=mode)
     result, expected = call(F, boxes), call(v2.functional, boxes)
     assert (type(result), result.format, result.canvas_size) == (
-        tv.BoundingBoxes,
+        real_tv.BoundingBoxes,
         expected.format,
         expected.canvas_size,
     )
@@ -238,16 +232,16 @@ def test_functional_of_rotated_boxes_equals_torchvision(tv, call, mode, format):
 
 
 @every_format
-def test_sanitize_bounding_boxes_of_rotated_boxes(tv, format):
+def test_sanitize_bounding_boxes_of_rotated_boxes(real_tv, format):
     corners = box_corners(60, 11)
-    boxes = tv.BoundingBoxes(torch.from_numpy(as_format(corners, format)), format=format, canvas_size=SIZE)
+    boxes = real_tv.BoundingBoxes(torch.from_numpy(as_format(corners, format)), format=format, canvas_size=SIZE)
     result, valid = F.sanitize_bounding_boxes(boxes, min_size=5, min_area=100)
     sides = [np.linalg.norm(corners[:, i] - corners[:, 0], axis=-1) for i in (1, 3)]
     inside = ((corners >= 0) & (corners <= SIZE[::-1])).all((-2, -1))
     expected = (np.minimum(*sides) >= 5) & (sides[0] * sides[1] >= 100) & inside
     assert_equal(valid, torch.from_numpy(expected))
     assert 0 < expected.sum() < 60
-    assert isinstance(result, tv.BoundingBoxes)
+    assert isinstance(result, real_tv.BoundingBoxes)
     assert_equal(result.as_subclass(torch.Tensor), boxes.as_subclass(torch.Tensor)[valid])
 
 
@@ -294,7 +288,7 @@ def test_rotated_boxes_keep_short_sides(side):
         ),
     ],
 )
-def test_rotated_boxes_errors_say_what_to_do(tv, call, message):
-    boxes = tv.BoundingBoxes(torch.tensor([[40.0, 30, 10, 5, 20]]), format="CXCYWHR", canvas_size=SIZE)
+def test_rotated_boxes_errors_say_what_to_do(real_tv, call, message):
+    boxes = real_tv.BoundingBoxes(torch.tensor([[40.0, 30, 10, 5, 20]]), format="CXCYWHR", canvas_size=SIZE)
     with pytest.raises((TypeError, ValueError), match=message):
         call(boxes)

@@ -13,16 +13,6 @@ from cuaug import transforms as T
 from cuaug.transforms import functional as F
 
 
-@pytest.fixture(scope="module")
-def v2():
-    return pytest.importorskip("torchvision.transforms.v2")
-
-
-@pytest.fixture(scope="module")
-def tv():
-    return pytest.importorskip("torchvision.tv_tensors")
-
-
 def image(tv, seed=0, size=(9, 12), channels=3):
     return tv.Image(torch.from_numpy(noise((channels, *size), seed=seed)))
 
@@ -135,15 +125,15 @@ def assert_same(result, expected, tolerance=EXACT):
 
 @pytest.mark.filterwarnings("ignore:The transform `ToTensor:UserWarning")  # torchvision's
 @pytest.mark.parametrize("case", CASES)
-def test_sample_transform_equals_torchvision(case, v2, tv):
+def test_sample_transform_equals_torchvision(case, v2, real_tv):
     name, arguments, make_sample = CASES[case]
-    expected = getattr(v2, name)(*arguments)(make_sample(tv))
+    expected = getattr(v2, name)(*arguments)(make_sample(real_tv))
     for key in MORE_ENTRIES.get(case, ()):
-        valid = np.isin(make_sample(tv)[1]["labels"], expected[1]["labels"])
+        valid = np.isin(make_sample(real_tv)[1]["labels"], expected[1]["labels"])
         expected[1][key] = expected[1][key][torch.from_numpy(valid)]
     tolerance = TOLERANCES.get(case, EXACT)
-    assert_same(getattr(T, name)(*arguments)(make_sample(tv)), expected, tolerance)
-    assert_same(T.Compose([getattr(T, name)(*arguments)])(make_sample(tv)), expected, tolerance)
+    assert_same(getattr(T, name)(*arguments)(make_sample(real_tv)), expected, tolerance)
+    assert_same(T.Compose([getattr(T, name)(*arguments)])(make_sample(real_tv)), expected, tolerance)
 
 
 def test_enumerations_equal_those_of_torchvision(v2):
@@ -173,8 +163,8 @@ def test_image_without_a_channel_axis_gains_three_channels(transform, library):
 
 
 @pytest.mark.parametrize("labels_getter", ["default", None, lambda sample: sample[1]["labels"]])
-def test_sanitize_bounding_boxes_between_fused_transforms_keeps_valid_beside_boxes(labels_getter, tv):
-    image, target = detection(tv)
+def test_sanitize_bounding_boxes_between_fused_transforms_keeps_valid_beside_boxes(labels_getter, real_tv):
+    image, target = detection(real_tv)
     target["boxes"][0] = torch.tensor([0.0, 0.0, 0.5, 0.5])
     sanitize = T.SanitizeBoundingBoxes(labels_getter=labels_getter)
     recipe = T.Compose([T.CenterCrop((8, 10)), sanitize, T.ToDtype(torch.float32, scale=True)], seed=0)
@@ -185,9 +175,9 @@ def test_sanitize_bounding_boxes_between_fused_transforms_keeps_valid_beside_box
     assert len(result["labels"]) == (4 if labels_getter is None else count)
 
 
-def test_sanitize_bounding_boxes_of_lists_removes_the_labels_of_each_sample(tv):
-    sample = {"boxes": [boxes(tv), boxes(tv)[[1, 0]]], "labels": [torch.arange(4), torch.arange(2)]}
-    sample["boxes"][1] = tv.wrap(sample["boxes"][1], like=sample["boxes"][0])
+def test_sanitize_bounding_boxes_of_lists_removes_the_labels_of_each_sample(real_tv):
+    sample = {"boxes": [boxes(real_tv), boxes(real_tv)[[1, 0]]], "labels": [torch.arange(4), torch.arange(2)]}
+    sample["boxes"][1] = real_tv.wrap(sample["boxes"][1], like=sample["boxes"][0])
     for getter in ("default", lambda sample: sample["labels"]):
         result = T.SanitizeBoundingBoxes(2.0, labels_getter=getter)(sample)
         assert [labels.tolist() for labels in result["labels"]] == [[0], [1]]
@@ -211,10 +201,10 @@ def test_conversion_leaves_masks_that_are_arrays(name, v2):
     assert getattr(T, name)()(sample)["masks"] is sample["masks"]
 
 
-def test_recipe_of_pillow_masks_gives_labels(v2, tv):
+def test_recipe_of_pillow_masks_gives_labels(v2, real_tv):
     """The recipe of torchvision's segmentation references."""
     image, mask = pillow(), pillow_of(noise((9, 12), seed=1))
-    dtypes = {tv.Image: torch.float32, tv.Mask: torch.int64, "others": None}
+    dtypes = {real_tv.Image: torch.float32, real_tv.Mask: torch.int64, "others": None}
     recipe = [
         ("ToImage", ()),
         ("RandomHorizontalFlip", (1.0,)),
@@ -223,7 +213,7 @@ def test_recipe_of_pillow_masks_gives_labels(v2, tv):
     ]
     result = T.Compose([getattr(T, name)(*arguments) for name, arguments in recipe])({"image": image, "mask": mask})
     steps = [getattr(v2, name)(*arguments) for name, arguments in recipe[:3]]
-    expected = v2.Compose([*steps, v2.Normalize([0.5], [0.25])])({"image": image, "mask": tv.Mask(mask)})
+    expected = v2.Compose([*steps, v2.Normalize([0.5], [0.25])])({"image": image, "mask": real_tv.Mask(mask)})
     assert_same(result, expected, Tolerance(absolute=1e-6, reason="float32"))
 
 
@@ -247,7 +237,7 @@ def test_grayscale_to_rgb_of_pillow_drops_transparency(v2):
     assert_same(F.grayscale_to_rgb(pillow("RGBA")), expected)
 
 
-def test_compose_takes_pillow_images_if_it_begins_with_to_image(v2, tv):
+def test_compose_takes_pillow_images_if_it_begins_with_to_image(v2, real_tv):
     recipe = [("ToImage", ()), ("CenterCrop", (8,)), ("ToDtype", (torch.float32, True))]
     expected = v2.Compose([getattr(v2, name)(*arguments) for name, arguments in recipe])(pillow())
     assert_same(T.Compose([getattr(T, name)(*arguments) for name, arguments in recipe])(pillow()), expected)
@@ -261,10 +251,10 @@ def test_crops_are_stacked_by_a_function(v2):
     assert_same(both(T), both(v2))
 
 
-def test_sanitize_bounding_boxes_removes_entries_of_valid(tv):
+def test_sanitize_bounding_boxes_removes_entries_of_valid(real_tv):
     """The flip before SanitizeBoundingBoxes writes "valid", and the flip after it reads "valid"."""
     sanitize = T.SanitizeBoundingBoxes(min_size=2)
-    _, target = T.Compose([T.RandomHorizontalFlip(1.0), sanitize, T.RandomVerticalFlip(1.0)])(detection(tv))
+    _, target = T.Compose([T.RandomHorizontalFlip(1.0), sanitize, T.RandomVerticalFlip(1.0)])(detection(real_tv))
     assert target["labels"].tolist() == [4, 6, 7]
     assert target["valid"].tolist() == [True] * 3
 

@@ -24,16 +24,6 @@ ROUNDED = Tolerance(absolute=1, exact=0.8, reason="torchvision rounds twice: bet
 MOVED = Tolerance(absolute=1e-4, reason="the matrix and torchvision's ratio are rounded to float32 at different places")
 
 
-@pytest.fixture(scope="module")
-def v2():
-    return pytest.importorskip("torchvision.transforms.v2")
-
-
-@pytest.fixture(scope="module")
-def tv():
-    return pytest.importorskip("torchvision.tv_tensors")
-
-
 def transform(name, library=T):
     return getattr(library, name)(*TRANSFORMS[name])
 
@@ -53,18 +43,20 @@ def placement_of(name, params, size):
 
 
 @pytest.mark.parametrize("name", TRANSFORMS)
-def test_size_transform_equals_torchvision_with_its_parameters(name, v2, tv, monkeypatch):
+def test_size_transform_equals_torchvision_with_its_parameters(name, v2, real_tv, monkeypatch):
     expected_transform, actual_transform = transform(name, v2), transform(name)
     if name == "RandomZoomOut":  # masks get 0
-        expected_transform = v2.RandomZoomOut({tv.Image: TRANSFORMS[name][0], tv.Mask: 0}, *TRANSFORMS[name][1:])
+        expected_transform = v2.RandomZoomOut(
+            {real_tv.Image: TRANSFORMS[name][0], real_tv.Mask: 0}, *TRANSFORMS[name][1:]
+        )
     resizes = name not in ("RandomZoomOut", "RandomIoUCrop")
     for seed in range(6):
         torch.manual_seed(seed)
         image, target = detection(seed=seed)
         entries = {
-            "image": tv.Image(image),
-            "boxes": tv.BoundingBoxes(target["boxes"], format="XYXY", canvas_size=SIZE),
-            "masks": tv.Mask(target["masks"]),
+            "image": real_tv.Image(image),
+            "boxes": real_tv.BoundingBoxes(target["boxes"], format="XYXY", canvas_size=SIZE),
+            "masks": real_tv.Mask(target["masks"]),
         }
         params = expected_transform.make_params([*entries.values()])
         expected = {key: expected_transform.transform(entry, params) for key, entry in entries.items()}
@@ -72,8 +64,8 @@ def test_size_transform_equals_torchvision_with_its_parameters(name, v2, tv, mon
         monkeypatch.setattr(type(actual_transform), "place", lambda *_, placement=placement: placement)
         result = actual_transform({**entries, "labels": target["labels"]})
         assert_equal(result["image"].numpy(), expected["image"].numpy(), tolerance=ROUNDED if resizes else EXACT)
-        assert type(result["boxes"]) is tv.BoundingBoxes
-        assert type(result["image"]) is tv.Image
+        assert type(result["boxes"]) is real_tv.BoundingBoxes
+        assert type(result["image"]) is real_tv.Image
         assert result["boxes"].canvas_size == expected["boxes"].canvas_size
         valid, actual_boxes = result["valid"].numpy(), result["boxes"].numpy()
         extents = expected["boxes"].numpy()[:, 2:] - expected["boxes"].numpy()[:, :2]
@@ -87,10 +79,10 @@ def test_size_transform_equals_torchvision_with_its_parameters(name, v2, tv, mon
 
 
 @pytest.mark.parametrize("name", TRANSFORMS)
-def test_size_transform_draws_sizes_as_torchvision(name, v2, tv):
+def test_size_transform_draws_sizes_as_torchvision(name, v2, real_tv):
     """Mean and mean square of heights, widths and positions differ by less than 4 standard errors."""
     count, rows = 400, boxes(SIZE, 3)
-    inputs = [tv.Image(torch.zeros(1, *SIZE)), tv.BoundingBoxes(rows, format="XYXY", canvas_size=SIZE)]
+    inputs = [real_tv.Image(torch.zeros(1, *SIZE)), real_tv.BoundingBoxes(rows, format="XYXY", canvas_size=SIZE)]
     reference = transform(name, v2)
     torch.manual_seed(1)
     params = [reference.make_params(inputs) for _ in range(count)]
@@ -181,10 +173,10 @@ def test_size_transform_draws_depend_on_seed_step_id_and_position():
     assert len({str(s) for s in (first, sizes(aug, step=1), sizes(aug, ids=7), sizes(later))}) == 4
 
 
-def test_size_transform_of_videos_and_pillow_images(tv):
-    video = tv.Video(torch.from_numpy(noise((4, 3, *SIZE))))
+def test_size_transform_of_videos_and_pillow_images(real_tv):
+    video = real_tv.Video(torch.from_numpy(noise((4, 3, *SIZE))))
     result = T.Compose([T.RandomResize(20, 21)])(video)
-    assert type(result) is tv.Video
+    assert type(result) is real_tv.Video
     assert tuple(result.shape) == (4, 3, 20, 27)
     assert torch.equal(result[2], T.RandomResize(20, 21)(video[2]))
     pillow = pytest.importorskip("PIL.Image").fromarray(noise((*SIZE, 3)))
@@ -200,11 +192,11 @@ def test_size_transform_of_videos_and_pillow_images(tv):
     [[T.Resize(20)], [T.RandomZoomOut(0, (2, 2), 1.0)], [T.RandomZoomOut(0, (2, 2), 1.0), T.RandomHorizontalFlip(1.0)]],
     ids=["fused", "size", "size, fused"],
 )
-def test_compose_masks_of_one_video_follow_its_frames(transforms, shape, tv):
+def test_compose_masks_of_one_video_follow_its_frames(transforms, shape, real_tv):
     """Masks [T, H, W] or [T, B, H, W], or of shape (0,) without objects. Each frame equals an image with its masks."""
     video, masks = noise((4, 3, *SIZE)), noise(shape, "bool")
     aug = T.Compose(transforms, seed=1)
-    sample = tv.Video(torch.from_numpy(video)), tv.Mask(torch.from_numpy(masks))
+    sample = real_tv.Video(torch.from_numpy(video)), real_tv.Mask(torch.from_numpy(masks))
     moved, moved_masks = aug(sample, step=2)
     for t in range(4):
         frame = {"image": video[t], "masks": masks[t] if len(shape) > 1 else masks}
@@ -261,25 +253,25 @@ def test_choice_of_size_transform_makes_a_batch_a_list(make, step):
         assert_equal(mask, expected_mask)
 
 
-def test_transform_to_one_size_after_choice_of_size_transform_returns_a_batch(tv):
-    images = tv.Image(torch.from_numpy(noise((4, 3, 15, 17))))
+def test_transform_to_one_size_after_choice_of_size_transform_returns_a_batch(real_tv):
+    images = real_tv.Image(torch.from_numpy(noise((4, 3, 15, 17))))
     recipe = T.Compose([T.RandomApply([T.RandomResize(4, 9)]), T.Resize((5, 6))], seed=2)
     result, expected = recipe(images, layout="NCHW", step=3), recipe(list(images), step=3)
-    assert isinstance(result, tv.Image)
+    assert isinstance(result, real_tv.Image)
     assert_equal(result.as_subclass(torch.Tensor), torch.stack(expected))
 
 
 @pytest.mark.parametrize("name", ["RandomZoomOut", "ScaleJitter", "RandomShortestSize", "RandomResize"])
-def test_transform_of_torchvision_after_size_transform_gets_a_list(name, v2, tv):
+def test_transform_of_torchvision_after_size_transform_gets_a_list(name, v2, real_tv):
     """torch's pytree treats a subclass of list as a leaf: torchvision would not transform the images in it."""
     images = torch.from_numpy(noise((5, 3, 15, 17)))
-    sample = {"image": tv.Image(images), "mask": tv.Mask(images[:, 0])}
+    sample = {"image": real_tv.Image(images), "mask": real_tv.Mask(images[:, 0])}
     alone = T.Compose([transform(name)], seed=3)(sample, step=1)
     assert type(alone["image"]) is type(alone["mask"]) is list
     assert type(T.Compose([T.RandomApply([transform(name)])], seed=3)(images, step=1)) is list
     flipped = T.Compose([transform(name), v2.RandomHorizontalFlip(p=1.0)], seed=3)(sample, step=1)
     for result, expected in zip(flipped["image"], alone["image"], strict=True):
-        assert isinstance(result, tv.Image)
+        assert isinstance(result, real_tv.Image)
         assert_equal(result.as_subclass(torch.Tensor), expected.as_subclass(torch.Tensor).flip(-1))
 
 
@@ -313,13 +305,13 @@ def test_choice_of_size_transform_always_says_which_boxes_are_valid(single, step
     assert np.asarray(result["valid"]).all()
 
 
-def test_transform_after_size_transform_reads_the_layout_of_each_image(tv):
+def test_transform_after_size_transform_reads_the_layout_of_each_image(real_tv):
     images = noise((2, 15, 17, 3))
     recipe = T.Compose([T.RandomResize(4, 9), T.ToImage()], seed=1)
     result = recipe(images, layout="NHWC", step=0)
     expected = T.Compose([T.RandomResize(4, 9)], seed=1)(images, step=0)
     for image, pixels in zip(result, expected, strict=True):
-        assert isinstance(image, tv.Image)
+        assert isinstance(image, real_tv.Image)
         assert_equal(image.as_subclass(torch.Tensor), torch.from_numpy(pixels).permute(2, 0, 1))
 
 

@@ -15,16 +15,6 @@ FORMATS = ["XYXY", "XYWH", "CXCYWH"]
 INTERPOLATIONS = ("nearest", "nearest-exact", "bilinear", "bicubic")
 
 
-@pytest.fixture(scope="module")
-def v2():
-    return pytest.importorskip("torchvision.transforms.v2")
-
-
-@pytest.fixture(scope="module")
-def tv():
-    return pytest.importorskip("torchvision.tv_tensors")
-
-
 def sample_of(case, tv, draw):
     """An image with a mask, boxes in one of the formats, and keypoints, as far as the case has them."""
     from torchvision.transforms.v2.functional import convert_bounding_box_format
@@ -72,17 +62,19 @@ def transforms_of(case, v2, tv):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_transform_equals_torchvision_with_the_same_parameters(case, v2, tv):
-    transform, reference = transforms_of(case, v2, tv)
+def test_transform_equals_torchvision_with_the_same_parameters(case, v2, real_tv):
+    transform, reference = transforms_of(case, v2, real_tv)
     recipe = T.Compose([transform], seed=20261126)
     for draw in range(len(FORMATS) if case.given else 1):
-        sample = sample_of(case, tv, draw)
+        sample = sample_of(case, real_tv, draw)
         params = None
         if case.given:
             drawn = recipe.draw(sample["image"], step=draw)
             columns = {name.rpartition(".")[2]: float(drawn[name][0]) for name in drawn.names}
             params = case.given(columns, transform)
-        assert_sample_equals(case, recipe(sample, step=draw), expected_of(case, reference, params, sample, tv), tv)
+        assert_sample_equals(
+            case, recipe(sample, step=draw), expected_of(case, reference, params, sample, real_tv), real_tv
+        )
 
 
 def assert_sample_equals(case, result, expected, tv):
