@@ -1,6 +1,6 @@
 """Rows of `cuaug._equivalents.ALBUMENTATIONS`: migrated calls give Albumentations' pixels, or a note says so.
 
-The tests that call Albumentations run where it is installed. The others compare with its formulas, by OpenCV.
+The tests that call Albumentations run where it is installed. The others compare with its formulas, in NumPy and OpenCV.
 """
 
 import importlib
@@ -15,7 +15,7 @@ from cuaug._equivalents import ALBUMENTATIONS, Equivalent
 from cuaug._migration.migrate import migrate
 
 WARP = Tolerance(absolute=1, exact=0.95, reason="OpenCV rounds the coordinates of warps, or the result")
-ROUNDING = Tolerance(absolute=1, reason="Albumentations cuts off, cuaug rounds")
+ROUNDING = Tolerance(absolute=1, reason="Albumentations truncates, cuaug rounds")
 HUE = Tolerance(absolute=4, reason="OpenCV's hue of uint8 images has 180 levels")
 ROWS = {name: row for name, row in ALBUMENTATIONS.items() if isinstance(row, Equivalent)}
 IN_BOTH = {  # names of Albumentations 2.0.8 and cuaug.transforms
@@ -36,6 +36,7 @@ EQUAL = [
     ("GaussNoise((0, 0), (0.1, 0.1), p=1)", ROUNDING),
     ("GaussianBlur((5, 5), (1.1, 1.1), p=1)", ROUNDING),
     ("GaussianBlur(0, (1.1, 1.1), p=1)", ROUNDING),
+    ("HorizontalFlip(p=1)", ROUNDING),
     ("HueSaturationValue((10, 10), (0, 0), (0, 0), p=1)", HUE),
     ("InvertImg(p=1)", ROUNDING),
     ("LongestMaxSize(40)", ROUNDING),
@@ -73,9 +74,8 @@ DIFFERENT = [
     "Sharpen((0.3, 0.3), p=1)",
     "ShiftScaleRotate((0.1, 0.1), (0, 0), (0, 0), p=1)",
 ]
-NOT_IN_THE_LISTS = {  # random even with ranges of one value, or no transform of an image
-    "BboxParams", "ChannelShuffle", "CoarseDropout", "ElasticTransform", "HorizontalFlip", "KeypointParams",
-    "RandomRotate90",
+NOT_COMPARED = {  # random even with ranges of one value, or no transform of an image
+    "BboxParams", "ChannelShuffle", "CoarseDropout", "ElasticTransform", "KeypointParams", "RandomRotate90",
 }  # fmt: skip
 
 pytestmark = pytest.mark.filterwarnings("ignore:ShiftScaleRotate is a special case:UserWarning")
@@ -91,7 +91,7 @@ def albumentations():
 
 @pytest.fixture(scope="module")
 def image():
-    """Smooth, so that warps agree, and of the range of uint8. [48, 64, 3]"""
+    """Smooth, so that warps agree; the values cover 0..255. [48, 64, 3]"""
     cv2 = pytest.importorskip("cv2")
     noise = np.random.default_rng(0).integers(0, 256, (48, 64, 3)).astype(np.float32)
     smooth = cv2.GaussianBlur(noise, (0, 0), 3)
@@ -99,10 +99,11 @@ def image():
 
 
 def migrated(call):
+    """The transform of cuaug, and the notes."""
     migration = migrate(f"import albumentations as A\nt = A.{call}\n")
-    names = {}
-    exec(migration.text, names)
-    return names["t"], [note for _, note in migration.notes]
+    variables = {}
+    exec(migration.text, variables)
+    return variables["t"], [note for _, note in migration.notes]
 
 
 @pytest.mark.parametrize(("call", "tolerance"), EQUAL, ids=lambda value: value if isinstance(value, str) else "")
@@ -121,7 +122,7 @@ def test_migrate_notes_pixels_that_differ_from_albumentations(call, albumentatio
 
 def test_rows_of_albumentations_are_compared():
     calls = {call.partition("(")[0] for call in [*(call for call, _ in EQUAL), *DIFFERENT]}
-    assert calls | NOT_IN_THE_LISTS == {*ROWS}
+    assert calls | NOT_COMPARED == {*ROWS}
 
 
 def test_names_in_both_albumentations_and_cuaug_have_rows():
@@ -135,18 +136,18 @@ def test_list_of_names_in_both_is_that_of_albumentations(albumentations):
 
 @pytest.mark.parametrize("name", ROWS)
 def test_row_begins_with_the_parameters_of_albumentations(name, albumentations):
-    """Later ones are passed by keyword: by position, they are reported as arguments without a counterpart."""
+    """The row's other parameters are keyword-only: passed by position, they are reported as without a counterpart."""
     ours = inspect.signature(eval(f"lambda {ROWS[name].parameters}: None")).parameters.values()
     theirs = inspect.signature(getattr(albumentations, name)).parameters
     by_position = [value.name for value in ours if value.kind is value.POSITIONAL_OR_KEYWORD]
     assert by_position == [*theirs][: len(by_position)]
     for value in ours:
-        if value.default is not value.empty and name != "KeypointParams":  # whose format has no default
+        if value.default is not value.empty and name != "KeypointParams":  # Albumentations has no default of format
             assert value.default == theirs[value.name].default, value.name
 
 
 def affine(rotate, scale, shear, center):
-    """The matrix of Albumentations: shear after rotation after scale, about a center."""
+    """The matrix of Albumentations, for points (x, y): scale, then rotate, then shear, about a center. [2, 3]"""
     angle, tangent = np.deg2rad(rotate), np.tan(np.deg2rad(-shear))
     rotation = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
     linear = scale * np.array([[1, tangent], [tangent, 1]]) @ rotation
@@ -163,8 +164,8 @@ def affine(rotate, scale, shear, center):
         ("Rotate((30, 30), p=1)", 30, 1, 0),
     ],
 )
-def test_migrated_warp_turns_as_albumentations(call, rotate, scale, shear, image):
-    """Counter-clockwise; shears have torchvision's sign, and differ by the product of both tangents."""
+def test_migrated_warp_equals_opencv_with_the_matrix_of_albumentations(call, rotate, scale, shear, image):
+    """Shears differ slightly: torchvision and cuaug add the product of both tangents to the scale of y."""
     cv2 = pytest.importorskip("cv2")
     expected = cv2.warpAffine(image, affine(rotate, scale, shear, np.array([31.5, 23.5])), (64, 48))
     difference = np.abs(migrated(call)[0](image).astype(int) - expected)[4:-4, 4:-4]
@@ -172,7 +173,7 @@ def test_migrated_warp_turns_as_albumentations(call, rotate, scale, shear, image
 
 
 def test_migrated_sharpen_has_the_strength_of_albumentations(image):
-    """alpha times the difference to the eight neighbors, where the lightness is 1."""
+    """The image plus alpha times the sum of its differences from the eight neighbors; the lightness is 1."""
     cv2 = pytest.importorskip("cv2")
     kernel = 0.1 * np.array([[-1, -1, -1], [-1, 8, -1], [-1, -1, -1]], np.float64)
     kernel[1, 1] += 1

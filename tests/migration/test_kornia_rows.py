@@ -11,11 +11,11 @@ from cuaug import transforms as T
 from cuaug._equivalents import KORNIA, Equivalent
 from cuaug._migration.migrate import migrate
 
-ROUNDING = Tolerance(absolute=5e-5, reason="float32; kornia divides and multiplies by the range of HSV")
+ROUNDING = Tolerance(absolute=5e-5, reason="float32; kornia converts hues to radians and back")
 LUMA = Tolerance(absolute=2e-4, reason="kornia's luma has 0.299 for red, torchvision's 0.2989")
 ROWS = {name: row for name, row in KORNIA.items() if isinstance(row, Equivalent)}
-# Random even with ranges of one value, so that their pixels are not compared; or for uint8 only, in a test below.
-NOT_IN_THE_LISTS = {"RandomChannelShuffle", "RandomErasing", "RandomPerspective", "RandomEqualize", "RandomPosterize"}
+# Random even with ranges of one value, or compared for uint8 only, in test_migrated_call_gives_the_levels_of_kornia.
+NOT_COMPARED = {"RandomChannelShuffle", "RandomErasing", "RandomPerspective", "RandomEqualize", "RandomPosterize"}
 # Calls that draw from ranges of one value.
 EQUAL = [
     "AugmentationSequential(K.RandomInvert(p=1.0), K.RandomVerticalFlip(p=1.0))",
@@ -64,7 +64,7 @@ DIFFERENT = [
 
 @pytest.fixture(scope="module")
 def kornia():
-    """kornia 0.8 has other shears, nearest resizes and crops of RandomResizedCrop."""
+    """At least 0.9: shears, nearest resizes and the crops of RandomResizedCrop of kornia 0.8 differ."""
     pytest.importorskip("kornia", minversion="0.9")
     return importlib.import_module("kornia.augmentation")
 
@@ -73,9 +73,9 @@ def results(call, kornia):
     """The results of cuaug and of kornia, and the notes."""
     images = torch.rand(2, 3, 17, 24, generator=torch.Generator().manual_seed(0))
     migration = migrate(f"import kornia.augmentation as K\nt = K.{call}\n")
-    names = {}
-    exec(migration.text, names)
-    return names["t"](images), eval(f"K.{call}", {"K": kornia})(images), [note for _, note in migration.notes]
+    variables = {}
+    exec(migration.text, variables)
+    return variables["t"](images), eval(f"K.{call}", {"K": kornia})(images), [note for _, note in migration.notes]
 
 
 @pytest.mark.parametrize("call", EQUAL)
@@ -93,7 +93,7 @@ def test_migrate_notes_pixels_that_differ_from_kornia(call, kornia):
 
 
 def test_rows_of_kornia_are_compared():
-    assert {call.partition("(")[0] for call in [*EQUAL, *DIFFERENT]} | NOT_IN_THE_LISTS == {*ROWS}
+    assert {call.partition("(")[0] for call in [*EQUAL, *DIFFERENT]} | NOT_COMPARED == {*ROWS}
 
 
 def test_names_in_both_kornia_and_cuaug_have_rows(kornia):
@@ -103,12 +103,12 @@ def test_names_in_both_kornia_and_cuaug_have_rows(kornia):
 
 @pytest.mark.parametrize("call", ["RandomEqualize(p=1.0)", "RandomPosterize((3.0, 3.0), p=1.0)"])
 def test_migrated_call_gives_the_levels_of_kornia(call, kornia):
-    """Of uint8 images, which kornia does not take; it cuts floats off to levels."""
+    """For uint8 images. kornia takes floats only, and truncates them to levels: the test adds half a level."""
     images = torch.randint(0, 200, (2, 3, 17, 24), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
-    names = {}
-    exec(migrate(f"import kornia.augmentation as K\nt = K.{call}\n").text, names)
+    variables = {}
+    exec(migrate(f"import kornia.augmentation as K\nt = K.{call}\n").text, variables)
     levels = torch.round(255 * eval(f"K.{call}", {"K": kornia})((images + 0.5) / 255))
-    assert_equal(names["t"](images), levels.to(torch.uint8), tolerance=EXACT)
+    assert_equal(variables["t"](images), levels.to(torch.uint8), tolerance=EXACT)
 
 
 @pytest.mark.parametrize(
@@ -120,13 +120,13 @@ def test_migrated_call_gives_the_levels_of_kornia(call, kornia):
     ],
 )
 def test_migrate_gives_the_mean_bits_of_kornia(call, expected):
-    """A number x stands for x..8."""
+    """kornia draws the bits of each sample from a range; one number x is the range x..8."""
     assert migrate(f"import kornia.augmentation as K\nK.{call}\n").text.endswith(f"\nK.{expected}\n")
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_row_begins_with_the_parameters_of_kornia(name, kornia):
-    """Later ones are reported as arguments without a counterpart."""
+    """`migrate` reports parameters after these as arguments without a counterpart."""
     ours = inspect.signature(eval(f"lambda {ROWS[name].parameters}: None")).parameters.values()
     theirs = [*inspect.signature(getattr(kornia, name)).parameters.values()][: len(ours)]
     assert [(value.name, value.kind) for value in ours] == [(value.name, value.kind) for value in theirs]

@@ -37,16 +37,17 @@ def required_arguments(row):
 
 
 @pytest.mark.parametrize(("library", "name", "row"), ROWS, ids=lambda value: value if isinstance(value, str) else "")
-def test_migrate_gives_a_call_of_every_row_that_cuaug_accepts(library, name, row):
-    arguments = required_arguments(row) + (["p=0.5"] if re.search(r"\bp=(?!1)", row.parameters) else [])
+def test_migrate_writes_valid_calls_for_every_row(library, name, row):
+    is_optional = re.search(r"\bp=(?!1)", row.parameters)  # RandomApply refuses resizes and crops, whose p is 1
+    arguments = required_arguments(row) + (["p=0.5"] if is_optional else [])
     migration = migrate(f"{IMPORTS[library]}\nresult = X.{name}({', '.join(arguments)})\n")
-    names = {}
-    exec(migration.text, names)
+    variables = {}
+    exec(migration.text, variables)
     assert not migration.missing
-    if isinstance(names["result"], (T.Boxes, T.Keypoints)):
+    if isinstance(variables["result"], (T.Boxes, T.Keypoints)):
         return
     images = np.random.default_rng(0).integers(0, 256, (2, 9, 9, 3), np.uint8)
-    assert T.Compose([names["result"]])(images).shape[-1] == 3
+    assert T.Compose([variables["result"]])(images).shape[-1] == 3
 
 
 @pytest.mark.parametrize(
@@ -112,24 +113,24 @@ def test_migrate_edits_calls_of_albumentations(call, expected):
 @pytest.mark.parametrize(
     ("entries", "expected"),
     [
-        ("\n    FLIP,  # keep\n    LAST", "\n    FLIP,  # keep\n"),
-        ("\n    FLIP,  # keep\n    LAST,", "\n    FLIP,  # keep\n"),
-        ("\n    FLIP,  # keep, and this,\n    LAST\n", "\n    FLIP,  # keep, and this,\n"),
-        ("\nFLIP,  # keep,\nLAST", "\nFLIP,  # keep,\n"),
-        ("  # keep\n    LAST", "  # keep\n"),
-        ("\n    FLIP,\n    LAST\n", "\n    FLIP,\n"),
-        ("\n    FLIP  # keep\n    , LAST", "\n    FLIP  # keep\n    "),
-        ("\n    LAST  # last\n    , FLIP", "\nFLIP"),
-        ("(LAST), FLIP", "FLIP"),
-        ("FLIP, ((  # last\n    LAST  # last\n))", "FLIP"),
+        ("\n    FLIP,  # keep\n    DROPPED", "\n    FLIP,  # keep\n"),
+        ("\n    FLIP,  # keep\n    DROPPED,", "\n    FLIP,  # keep\n"),
+        ("\n    FLIP,  # keep, and this,\n    DROPPED\n", "\n    FLIP,  # keep, and this,\n"),
+        ("\nFLIP,  # keep,\nDROPPED", "\nFLIP,  # keep,\n"),
+        ("  # keep\n    DROPPED", "  # keep\n"),
+        ("\n    FLIP,\n    DROPPED\n", "\n    FLIP,\n"),
+        ("\n    FLIP  # keep\n    , DROPPED", "\n    FLIP  # keep\n    "),
+        ("\n    DROPPED  # dropped\n    , FLIP", "\nFLIP"),
+        ("(DROPPED), FLIP", "FLIP"),
+        ("FLIP, ((  # dropped\n    DROPPED  # dropped\n))", "FLIP"),
     ],
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_migrate_removes_entries_of_every_form(entries, expected, newline):
-    """In a recipe, whose comments are counted, and in a list before it."""
+    """In the list of a Compose call, and in a list that a variable holds."""
     for code in ("t = X.Compose([{}])", "entries = [{}]\nt = X.Compose(entries)"):
         source = f"import albumentations as X\n{code.format(entries)}\n".replace("\n", newline)
-        text = migrate(source.replace("FLIP", "X.HorizontalFlip(p=1)").replace("LAST", "X.ToTensorV2()")).text
+        text = migrate(source.replace("FLIP", "X.HorizontalFlip(p=1)").replace("DROPPED", "X.ToTensorV2()")).text
         compile(text, "", "exec")
         result = f"from cuaug import transforms as X\n{code.format(expected)}\n".replace("\n", newline)
         assert text == result.replace("FLIP", "X.RandomHorizontalFlip(1)")
@@ -189,13 +190,12 @@ def test_migrate_passes_functions_of_crops_without_lambda(module, entries, expec
 
 def test_migrated_function_of_crops_gets_all_crops():
     torch = pytest.importorskip("torch")
-    source = (
-        "from torchvision import transforms as T\nr = T.Compose([T.FiveCrop(4), T.Lambda(lambda c: stack(c) / 255)])\n"
-    )
+    recipe = "T.Compose([T.FiveCrop(4), T.Lambda(lambda crops: stack(crops) / 255)])"
+    source = f"from torchvision import transforms as T\nrecipe = {recipe}\n"
     variables = {"stack": torch.stack}
     exec(migrate(source).text, variables)
     images = torch.arange(192, dtype=torch.uint8).reshape(3, 8, 8)
-    assert torch.equal(variables["r"](images), torch.stack(T.functional.five_crop(images, 4)) / 255)
+    assert torch.equal(variables["recipe"](images), torch.stack(T.functional.five_crop(images, 4)) / 255)
 
 
 @pytest.mark.parametrize(
@@ -340,11 +340,11 @@ def test_migrate_does_not_execute_the_file(tmp_path):
 
 
 def test_migrated_brightness_contrast_is_that_of_albumentations():
-    """It adds the brightness after it multiplies by the contrast."""
+    """Albumentations multiplies by the contrast, then adds the brightness."""
     source = "import albumentations as X\nt = X.RandomBrightnessContrast((0.1, 0.1), (0.3, 0.3), p=1)\n"
-    names = {}
-    exec(migrate(source).text, names)
+    variables = {}
+    exec(migrate(source).text, variables)
     images = np.arange(0, 240, 5, dtype=np.uint8).reshape(1, 4, 4, 3)
     expected = np.clip(np.rint(images * 1.3 + 0.1 * 255), 0, 255)
-    tolerance = Tolerance(absolute=1, exact=0.9, reason="float32 decides ties")
-    assert_equal(names["t"](images), expected.astype(np.uint8), tolerance=tolerance)
+    tolerance = Tolerance(absolute=1, exact=0.9, reason="ties: float32 errors decide how they round")
+    assert_equal(variables["t"](images), expected.astype(np.uint8), tolerance=tolerance)

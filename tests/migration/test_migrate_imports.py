@@ -91,7 +91,7 @@ def test_migrate_takes_the_name_that_the_file_has_for_transforms():
 
 
 def test_migrate_leaves_references_to_imgaug():
-    """Its names are advice only, also those that cuaug has."""
+    """`migrate` gives advice only, also for names that cuaug has."""
     source = "import imgaug.augmenters as iaa\nt = iaa.Resize\n"
     migration = migrate(source)
     assert migration.text == source
@@ -167,7 +167,7 @@ def test_migrate_imports_modules_once_where_the_file_needs_them(source, lines):
 
 
 @pytest.mark.parametrize(
-    ("source", "expected", "missing"),
+    ("source", "expected", "note_starts"),
     [
         (
             "from torchvision.ops import MLP, nms",
@@ -193,12 +193,12 @@ def test_migrate_imports_modules_once_where_the_file_needs_them(source, lines):
         ),
     ],
 )
-def test_migrate_leaves_imports_of_names_that_cuaug_lacks_with_a_note(source, expected, missing):
+def test_migrate_leaves_imports_of_names_that_cuaug_lacks_with_a_note(source, expected, note_starts):
     migration = migrate(f"{source}\n")
     assert migration.text == f"{expected or source}\n"
     notes = [note for _, note in migration.notes]
-    assert len(notes) == len(missing) == len(migration.missing)
-    assert all(note.startswith(start) for note, start in zip(notes, missing, strict=True))
+    assert len(notes) == len(note_starts) == len(migration.missing)
+    assert all(note.startswith(start) for note, start in zip(notes, note_starts, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_migrate_edits_names_of_submodules(source, expected):
     assert migration.missing == []
 
 
-def test_migrate_leaves_out_names_of_submodules():
+def test_migrate_removes_entries_imported_from_submodules():
     source = "from albumentations.pytorch.transforms import ToTensorV2\nimport albumentations as A\n"
     migration = migrate(f"{source}t = A.Compose([A.NoOp(p=1), ToTensorV2()])\n")
     assert migration.text == "from cuaug import transforms as A\nt = A.Compose([A.Identity()])\n"

@@ -30,7 +30,7 @@ transforms.CutMix(labels_getter=None)
 """.strip()
 
 
-def test_migrate_notes_what_is_left_by_line():
+def test_migrate_notes_manual_steps_with_their_lines():
     migration = migrate(NOTES)
     notes = [f"{line}: {note}" for line, note in migration.notes]
     starts = [
@@ -52,7 +52,7 @@ def test_migrate_notes_what_is_left_by_line():
     assert 'self.transform({"image": self.images[i], "mask": self.masks[i]})' in migration.text
 
 
-F_STRINGS = {
+F_STRINGS = {  # expression -> how the notes start, missing names
     "A.__version__": (["__version__ of Albumentations: there is no counterpart in cuaug"], ["__version__"]),
     "A.core.x": (["x of Albumentations: there is no counterpart in cuaug"], ["x"]),
     "A.HorizontalFlip.__name__": (["HorizontalFlip of Albumentations: use RandomHorizontalFlip"], ["HorizontalFlip"]),
@@ -78,7 +78,7 @@ def test_migrate_notes_names_in_f_strings(expression):
 
 
 def test_migrate_notes_the_key_that_labels_of_boxes_need():
-    """T.Boxes(compact=True) cuts entries under this key, and leaves those under the names of label_fields."""
+    """T.Boxes(compact=True) drops the labels of removed boxes only from the entries that the note names."""
     code = 'import albumentations as A\nA.BboxParams("coco", label_fields=["class_labels"])\n'
     ((_, note),) = migrate(code).notes
     assert note.startswith('BboxParams(label_fields=) is dropped: name the entry of the labels "labels": only entries ')
@@ -249,10 +249,10 @@ def test_migrate_leaves_values_that_cuaug_refuses(imports, prefix, call, is_refu
         ("GaussianBlur(blur_limit=B, p=1)", "GaussianBlur(kernel_size(B, (0.5, 3.0)), (0.5, 3.0))", False),
     ],
 )
-def test_migrate_size_of_names_is_complete(call, text, is_complete):
-    migrated = migrate(f"import albumentations as A\nx = A.{call}\n")
-    assert f"x = A.{text}\n" in migrated.text
-    assert any(note.endswith(" by hand") for _, note in migrated.notes) != is_complete
+def test_migrate_takes_variables_as_sizes(call, text, is_complete):
+    migration = migrate(f"import albumentations as A\nx = A.{call}\n")
+    assert f"x = A.{text}\n" in migration.text
+    assert any(note.endswith(" by hand") for _, note in migration.notes) != is_complete
 
 
 @pytest.mark.parametrize(

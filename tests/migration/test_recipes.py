@@ -21,7 +21,7 @@ DETERMINISTIC = {
 }  # fmt: skip
 BOXES = Tolerance(absolute=1e-3, reason="float32 coordinates up to 1,333")
 CALLS = 200
-SIGMAS = 4
+MAX_STANDARD_ERRORS = 4
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ToTensor.*:UserWarning")  # torchvision's
 
@@ -41,7 +41,7 @@ def migration_of(row):
 
 
 def parametrize(condition):
-    """Over the rows for which the condition holds."""
+    """Run a test for the rows that satisfy the condition."""
     return pytest.mark.parametrize("row", list(filter(condition, ROWS)), ids=lambda row: row.name)
 
 
@@ -50,19 +50,19 @@ def runs(row):
 
 
 def is_of_torchvision(row):
-    """Whether torchvision can run the recipe, whose name is `transform`."""
+    """Whether torchvision runs the recipe, and the file calls it `transform`."""
     text = text_of(row)
     return runs(row) and "\ntransform = " in text and ("from torchvision" in text or "import torchvision" in text)
 
 
 def run_text(text):
-    """The names of a program; its recipes of cuaug have a seed."""
-    names = {"__name__": "recipe"}
-    exec(compile(text, "<recipe>", "exec"), names)
-    for value in list(names.values()):
+    """Run a program, and return its variables. Recipes of cuaug get a seed."""
+    variables = {"__name__": "recipe"}
+    exec(compile(text, "<recipe>", "exec"), variables)
+    for value in list(variables.values()):
         if isinstance(value, T.Compose):
             value.seed = 20261126
-    return names
+    return variables
 
 
 def leaves(value):
@@ -93,8 +93,8 @@ def test_migrate_edits_imports_and_names_what_is_missing(row):
 
 @parametrize(runs)
 def test_migrated_recipe_runs(row):
-    names = run_text(migration_of(row).text)
-    result = leaves(names.get("augment", names.get("transform"))(*row.sample()))
+    variables = run_text(migration_of(row).text)
+    result = leaves(variables.get("augment", variables.get("transform"))(*row.sample()))
     assert all(np.isfinite(np.asarray(leaf)).all() for leaf in result)
     assert len(np.unique(np.asarray(result[0]))) > 100
 
@@ -138,20 +138,21 @@ def test_deterministic_part_of_migrated_recipe_equals_torchvision(row, v2):
     assert len(results) == len(expected)
     is_resized = any(type(t).__name__ == "Resize" for t in steps)
     for actual, target in zip(results[1:], expected[1:], strict=True):
+        is_mask = actual.shape[-1] > 4  # the others are boxes [3, 4] and labels [3]
         assert type(actual) is type(target)
         assert actual.shape == target.shape
-        if not (is_resized and actual.shape[-1] > 4):  # "nearest" of masks reads another pixel: docs/differences.md
+        if not (is_resized and is_mask):  # "nearest" of masks reads another pixel: docs/differences.md
             assert_equal(actual.numpy(), target.numpy(), tolerance=BOXES if target.is_floating_point() else EXACT)
 
 
 def draws_more_than_a_resized_crop(row):
     """Whether the recipe takes one image, and draws more than a RandomResizedCrop."""
-    is_drawn = re.search(r"ColorJitter|Augment|RandomCrop|RandomAffine", text_of(row))
-    return is_of_torchvision(row) and is_drawn and row.sample in (pillow, small_pillow, tensor)
+    has_other_draws = re.search(r"ColorJitter|Augment|RandomCrop|RandomAffine", text_of(row))
+    return is_of_torchvision(row) and has_other_draws and row.sample in (pillow, small_pillow, tensor)
 
 
 def without_crop(text, module):
-    """The recipe of small images: the variance of its crops would hide that of the other draws."""
+    """The recipe without RandomResizedCrop, whose variance would hide a difference of the other draws."""
     steps = flattened(run_text(text)["transform"].transforms)
     recipe = module.Compose([t for t in steps if type(t).__name__ != "RandomResizedCrop"])
     if module is T:
@@ -160,7 +161,7 @@ def without_crop(text, module):
 
 
 def statistics(recipe, image):
-    """Mean, contrast, asymmetry, colour and sharpness of the images of many calls. [CALLS, 5]"""
+    """Mean, contrast, asymmetry, colour and sharpness of the results of many calls, each [C, 32, 32]. [CALLS, 5]"""
     rows = []
     for _ in range(CALLS):
         result = np.asarray(recipe(image), np.float64)
@@ -187,8 +188,8 @@ def test_distribution_of_migrated_recipe_is_that_of_torchvision(row, v2):
     (image,) = small_pillow() if row.sample is not tensor else tensor()
     image = image[:, 100:132, 100:132].contiguous() if isinstance(image, torch.Tensor) else image
     texts = (migration_of(row).text, T), (text_of(row), v2)
-    a, b = (statistics(without_crop(text, module), image) for text, module in texts)
-    error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / CALLS)
+    actual, expected = (statistics(without_crop(text, module), image) for text, module in texts)
+    error = np.sqrt((actual.var(axis=0) + expected.var(axis=0)) / CALLS)
     assert (error > 0).any()
-    differences = np.abs(a.mean(axis=0) - b.mean(axis=0))
-    assert (differences <= SIGMAS * error + 1e-9).all(), (differences, error)
+    differences = np.abs(actual.mean(axis=0) - expected.mean(axis=0))
+    assert (differences <= MAX_STANDARD_ERRORS * error + 1e-9).all(), (differences, error)

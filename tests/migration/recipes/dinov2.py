@@ -1,4 +1,4 @@
-"""DINOv2: one global crop in its parts, geometric, colours, then normalization."""
+"""DINOv2: the second global crop, in nested Composes: geometry, colours, blur and solarization, normalization."""
 
 from torchvision import transforms
 

@@ -1,4 +1,4 @@
-"""LeRobot: its image transforms, each applied with probability 0.5 in place of a random subset; sharpness always."""
+"""LeRobot's image transforms, each with probability 0.5 (LeRobot draws a subset), but sharpness always."""
 
 import torch
 from torchvision.transforms import v2

@@ -1,4 +1,4 @@
-"""The usual recipe of CIFAR-10, beside the data set of torchvision."""
+"""The usual recipe for CIFAR-10, in a file that also uses torchvision's dataset."""
 
 from torchvision import datasets, transforms
 

@@ -1,4 +1,4 @@
-"""solo-learn: a symmetric recipe in the style of its ImageNet-100 ones."""
+"""solo-learn: a "symmetric" recipe (one for both views) in the style of its ImageNet-100 ones, with std 0.228."""
 
 from torchvision import transforms
 

@@ -1,4 +1,4 @@
-"""timm: RandAugment "rand-m9" and random erasing with 0.25, with torchvision's classes."""
+"""timm: RandAugment "rand-m9" and random erasing with probability 0.25, with torchvision's classes."""
 
 import torch
 from torchvision.transforms import v2

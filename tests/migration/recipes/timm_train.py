@@ -1,4 +1,4 @@
-"""timm: the defaults of create_transform(224, is_training=True), with torchvision's classes."""
+"""timm: create_transform(224, is_training=True, interpolation="bicubic"), with torchvision's classes."""
 
 from torchvision import transforms
 from torchvision.transforms import InterpolationMode

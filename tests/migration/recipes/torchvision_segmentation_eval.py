@@ -1,4 +1,4 @@
-"""torchvision's references, segmentation: the evaluation preset."""
+"""torchvision's references, segmentation: the evaluation preset, with 260 pixels in place of 520."""
 
 import torch
 from torchvision import tv_tensors

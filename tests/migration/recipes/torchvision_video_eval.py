@@ -1,4 +1,4 @@
-"""torchvision's references, video classification: the evaluation preset, of 8 of the frames."""
+"""torchvision's references, video classification: the evaluation preset, on 8 frames. A clip is [T, C, H, W]."""
 
 import torch
 from torchvision.transforms import v2 as transforms
