@@ -1,4 +1,4 @@
-"""Try a wheel where nothing but Python is installed: ``bare_root.py WHEEL``, by the interpreter to try it with.
+"""Try a wheel where nothing but Python is installed: ``bare_root.py WHEEL``, run by the Python that the wheel is for.
 
 The root folder has what the image ``python:slim`` has: the interpreter, its library, and the shared libraries that both
 need; no compiler, no make, no headers, no libjpeg. Entering it takes user namespaces, or root.
