@@ -37,7 +37,7 @@ def main():
         start = time.perf_counter()
         run(root, "/env/bin/python", *install.split())
         run(root, "/env/bin/python", "-c", DOCTOR)
-    print(f"{wheel.name}: installed and checked with Python alone in {time.perf_counter() - start:.1f} s")
+        print(f"{wheel.name}: installed and checked with Python alone in {time.perf_counter() - start:.1f} s")
 
 
 def copy_python(python, root):

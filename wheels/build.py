@@ -52,7 +52,7 @@ def build(python, arch, out):
         "CUAUG_JPEG": "SOURCE",
         "CMAKE_TOOLCHAIN_FILE": str(ROOT / "wheels/toolchain.cmake"),
         "PYTHONPATH": str(BACKEND),
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",  # ziglang
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",  # for python-zig of the package ziglang
     }
     if arch != platform.machine():
         version = output(python, "import sys; print('%d%d' % sys.version_info[:2])")
