@@ -84,7 +84,7 @@ def draw_picture(name: str, photos: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def mark(image: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Draws boxes [B, 4] as outlines or keypoints [P, 3] as dots, one colour each."""
+    """Draws boxes [B, 4] as outlines, or visible keypoints (x, y, visibility) [P, 3] as dots, one colour each."""
     image = image.copy()
     for row, colour in zip(np.rint(values).astype(int).tolist(), COLOURS, strict=False):
         if len(row) == 4:
@@ -98,7 +98,7 @@ def mark(image: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def page() -> str:
-    """docs/gallery.md."""
+    """The text of docs/gallery.md."""
     text = [INTRODUCTION]
     for title, names in (("Functions", FUNCTIONS), ("Transforms", TRANSFORMS)):
         text.append(f"## {title}\n")
@@ -112,7 +112,7 @@ def summary(name: str) -> str:
     """The first line of the docstring, without its roles."""
     public_object = getattr(T, name[2:]) if name.startswith("T.") else getattr(cuaug, name)
     first = inspect.getdoc(public_object).splitlines()[0]
-    return re.sub(r":\w+:`([^`]*)`", r"`\1`", first).replace("``", "`").replace("|", "\\|")
+    return re.sub(r":\w+:`([^`]*)`", r"`\1`", first).replace("``", "`")
 
 
 def to_jpeg(picture: np.ndarray) -> bytes:

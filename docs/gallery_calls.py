@@ -1,8 +1,7 @@
 """The calls that the gallery's pictures show, and the names that they use.
 
-Each call in CHOSEN_CALLS was chosen for what its picture shows. An op that is not there gets a call by rule: a function
-takes the arguments of its first row in the tests' table; a transform takes its defaults, or else the arguments of its
-row.
+Each call in CHOSEN_CALLS was chosen for what its picture shows. Any other op gets a call by rule: a function takes the
+arguments of its first row in the tests' table; a transform takes its defaults, or else the arguments of its row.
 """
 
 from __future__ import annotations
@@ -172,7 +171,7 @@ CHOSEN_CALLS = {
 }
 
 
-# Transforms that run on whole samples change no pixel; two more have no picture of their own.
+# Transforms that run on whole samples; ConvertImageDtype, which is a ToDtype; RGB, which keeps colour photographs.
 WITHOUT_PICTURE = {
     name
     for name, cls in vars(T).items()

@@ -75,7 +75,7 @@ def equivalents(title: str, alias: str, rows: Mapping[str, Row]) -> str:
 
 
 def _used_parameters(row: Equivalent) -> str:
-    """The parameters that the code uses, without defaults."""
+    """The names of the parameters that the code, or a `RandomApply` around it, uses."""
     names = re.findall(r"(\*?\b[a-z]\w*)(?==|,|$)", re.sub(r"'[^']*'|\([^)]*\)", "", row.parameters))
     names = [name for name in names if name == "p" or re.search(rf"{re.escape(name)}\b", row.code)]
     return ", ".join(name for name in names if name != "p" or "p=1" not in row.parameters)
@@ -89,7 +89,7 @@ def _code(row: Equivalent) -> str:
 
 
 def _with_code(advice: str) -> str:
-    """With names and calls marked as code."""
+    """The advice with its names and calls marked as code."""
     return re.sub(r"(?:\b[A-Za-z]+\.)*\b[A-Za-z]\w*\((?:[^()]|\([^()]*\))*\)|\b(?:T|cuaug)\.\w+", r"`\g<0>`", advice)
 
 

@@ -37,18 +37,18 @@ class Package:
 
 @dataclass(frozen=True)
 class Difference:
-    """What differs in one name, apart from further keywords."""
+    """A difference in one name, apart from optional parameters that torchvision lacks."""
 
     parameter: str = ""  # "" if the name is missing
-    what: str = ""  # "missing", "default", "position", "keyword only", or "required", which torchvision lacks
+    what: str = ""  # "missing", "default", "position", "keyword only"; "required": torchvision lacks this parameter
 
 
 @dataclass
 class Comparison:
-    """Of one name."""
+    """The differences of one name."""
 
     differences: list[Difference] = field(default_factory=list)
-    further: list[str] = field(default_factory=list)  # parameters that torchvision lacks
+    extra_parameters: list[str] = field(default_factory=list)  # those that torchvision lacks
 
 
 def _is_class(value: Any, name: str, names: dict[str, Any]) -> bool:
@@ -56,7 +56,7 @@ def _is_class(value: Any, name: str, names: dict[str, Any]) -> bool:
 
 
 def _is_function(value: Any, name: str, names: dict[str, Any]) -> bool:
-    """Functions of all types, not those of one type such as ``resize_mask``; and the enumeration."""
+    """Functions for every type of input, not those for one type such as ``resize_mask``; and the enumeration."""
     kernel = re.fullmatch(rf"(\w+)_(?:{'|'.join(_missing_names.KERNEL_SUFFIXES)})", name)
     return (inspect.isfunction(value) and not (kernel and kernel[1] in names)) or inspect.isclass(value)
 
@@ -79,18 +79,20 @@ PACKAGES = [
 
 
 def compare(package: Package) -> dict[str, Comparison]:
-    """By public name of torchvision."""
+    """A comparison for each public name of torchvision."""
     names = vars(importlib.import_module(package.theirs))
     public = {name: value for name, value in names.items() if name[0] != "_" and package.is_public(value, name, names)}
     ours = importlib.import_module(package.ours)
     present = {*ours.__all__}
     return {
-        name: _compared(value, getattr(ours, name)) if name in present else Comparison([Difference(what="missing")])
+        name: _compare_parameters(value, getattr(ours, name))
+        if name in present
+        else Comparison([Difference(what="missing")])
         for name, value in sorted(public.items())
     }
 
 
-def _compared(theirs: Any, ours: Any) -> Comparison:
+def _compare_parameters(theirs: Any, ours: Any) -> Comparison:
     comparison = Comparison()
     for expected, actual in _signatures(theirs, ours):
         for position, (key, parameter) in enumerate(expected.items()):
@@ -106,14 +108,14 @@ def _compared(theirs: Any, ours: Any) -> Comparison:
                 comparison.differences.append(Difference(key, "keyword only"))
         for key, parameter in actual.items():
             if key not in expected and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                comparison.further.append(key)
+                comparison.extra_parameters.append(key)
                 if parameter.default is parameter.empty:
                     comparison.differences.append(Difference(key, "required"))
     return comparison
 
 
 def _signatures(theirs: Any, ours: Any) -> list[tuple[Parameters, Parameters]]:
-    """Of the function, or of the constructor, and of `forward` where both define one."""
+    """The parameters of both functions; of classes, those of the constructors and, in torchvision.ops, of `forward`."""
     if not inspect.isclass(theirs):
         return [(_parameters(theirs), _parameters(ours))]
     if issubclass(theirs, enum.Enum):
@@ -129,7 +131,7 @@ def _parameters(function: Any) -> Parameters:
 
 
 def _plain(default: Any) -> Any:
-    """A default that both packages write in the same way: members of enumerations by value, dtypes by name."""
+    """A default in a form that both packages share: members of enumerations by value, dtypes by name."""
     value = getattr(default, "value", default)
     text = str(value)
     if text.startswith("torch."):
@@ -175,6 +177,6 @@ def _answer(package: Package, name: str, comparison: Comparison) -> str:
             return f"missing: {package.reasons[name]}"
         reason = REASONS[package.name, name, difference.parameter]
         parts.append(f"`{difference.parameter}`: {difference.what}, {reason}")
-    if comparison.further:
-        parts.append("also " + ", ".join(f"`{key}=`" for key in dict.fromkeys(comparison.further)))
+    if comparison.extra_parameters:
+        parts.append("also " + ", ".join(f"`{key}=`" for key in dict.fromkeys(comparison.extra_parameters)))
     return "; ".join(parts) or SAME

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 from xml.sax.saxutils import escape
 
-WIDTH, LABELS, BAR, GAP = 920, 260, 26, 8
-LONGEST = WIDTH - LABELS - 150  # leaves room for the number behind the bar
+WIDTH, LABEL_WIDTH, BAR_HEIGHT, GAP = 920, 260, 26, 8  # pixels
+MAX_LENGTH = WIDTH - LABEL_WIDTH - 150  # leaves room for the numbers on the right of the bar
 # The background is part of the picture: dark text on it is readable on dark pages, too.
 STYLE = """\
     .heading { fill: #22303c; font-weight: bold }
@@ -26,8 +26,8 @@ def plot(tables: list[dict[str, Any]], titles: dict[str, str]) -> str:
         top += 30
         for row in table["rows"]:
             if row["name"] in titles:
-                lines += bar(row, titles[row["name"]], top, LONGEST * row["images_per_s"] / max(rates))
-                top += BAR + GAP
+                lines += bar(row, titles[row["name"]], top, MAX_LENGTH * row["images_per_s"] / max(rates))
+                top += BAR_HEIGHT + GAP
         top += 14
     title = f"ResNet-50 training on {tables[0]['device']}, images per second"
     head = [
@@ -42,10 +42,10 @@ def plot(tables: list[dict[str, Any]], titles: dict[str, str]) -> str:
 def bar(row: dict[str, Any], title: str, top: int, length: float) -> list[str]:
     """A bar with its title on the left, and the rate and the share of the step on the right."""
     kind = "cuaug" if "cuaug" in row["name"] else "step" if row["share_of_step"] == 1 else "other"
-    baseline = top + BAR // 2 + 5
+    baseline = top + BAR_HEIGHT // 2 + 5
     return [
-        f'  <text x="{LABELS - 12}" y="{baseline}" text-anchor="end" class="label">{escape(title)}</text>',
-        f'  <rect x="{LABELS}" y="{top}" width="{length:.1f}" height="{BAR}" rx="2" class="{kind}" />',
-        f'  <text x="{LABELS + length + 8:.1f}" y="{baseline}" class="label">{row["images_per_s"]:,.0f}'
+        f'  <text x="{LABEL_WIDTH - 12}" y="{baseline}" text-anchor="end" class="label">{escape(title)}</text>',
+        f'  <rect x="{LABEL_WIDTH}" y="{top}" width="{length:.1f}" height="{BAR_HEIGHT}" rx="2" class="{kind}" />',
+        f'  <text x="{LABEL_WIDTH + length + 8:.1f}" y="{baseline}" class="label">{row["images_per_s"]:,.0f}'
         f' <tspan class="share">({row["share_of_step"]:.0%})</tspan></text>',
     ]

@@ -44,9 +44,9 @@ def main():
         for epoch in range(2):
             overlaps = []
             for images, targets in loader:
-                cats = [i for i, target in enumerate(targets) if len(target["boxes"])]
-                boxes = torch.cat([targets[i]["boxes"] for i in cats])  # one cat in each photograph
-                predicted = net(images[cats]) * SIZE
+                with_cat = [i for i, target in enumerate(targets) if len(target["boxes"])]
+                boxes = torch.cat([targets[i]["boxes"] for i in with_cat])  # one cat in each photograph
+                predicted = net(images[with_cat]) * SIZE
                 loss = nn.functional.smooth_l1_loss(predicted, boxes)
                 optimizer.zero_grad()
                 loss.backward()

@@ -1,4 +1,4 @@
-"""Photographs from installed Python packages, cut into JPEG files: one folder per photograph."""
+"""JPEG files for the examples, from photographs of installed Python packages: crops by class, or cats with boxes."""
 
 import json
 from pathlib import Path

@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def recipe():
-    """The Compose of RECIPE, which the picture shows as it runs."""
+    """The Compose that RECIPE defines; the picture shows the same text."""
     expression = RECIPE[RECIPE.index("T.") : RECIPE.rindex("\n")]
     return eval(expression, {"T": T, "FILL": FILL, "MEAN": MEAN, "STD": STD})
 
@@ -109,7 +109,7 @@ def draws_of_samples(params):
 
 def check_equal(results, references):
     """OpenCV rounds between the ops and has 180 levels of hue: the mean difference is at most 2 levels of 255."""
-    limits = 2 / 255 / min(STD), 0.002, 0.01
+    limits = 2 / 255 / min(STD), 0.002, 0.01  # of normalized images, of masks of 0 and 1, of boxes in pixels
     for name, result, reference, limit in zip(("images", "masks", "boxes"), results, references, limits, strict=True):
         difference = float(np.abs(result.astype(np.float64) - reference).mean())
         if not difference < limit:

@@ -7,7 +7,7 @@ import numpy as np
 
 
 def augment(image, mask, boxes, draws, mean, std, fill):
-    """One photograph [H, W, 3] with its mask [H, W] and boxes [B, 4]: the same in float32, the mask, the boxes."""
+    """Augments a photograph [H, W, 3], its mask [H, W] and its boxes [B, 4]; the result's photograph is float32."""
     height, width = mask.shape
     matrix = draws["matrix"][:2]
     image = cv2.warpAffine(image, matrix, (width, height), flags=cv2.INTER_LINEAR, borderValue=fill)
@@ -17,7 +17,7 @@ def augment(image, mask, boxes, draws, mean, std, fill):
     if draws["grey"]:
         image = to_grey(image)
     image = cv2.subtract(image, tuple(255 * m for m in mean), dtype=cv2.CV_32F)
-    return cv2.multiply(image, tuple(1 / (255 * s) for s in std)), mask, move(boxes, matrix, width, height)
+    return cv2.multiply(image, tuple(1 / (255 * s) for s in std)), mask, transform_boxes(boxes, matrix, width, height)
 
 
 def to_grey(image):
@@ -46,11 +46,11 @@ def hue(image, draws):
     return cv2.cvtColor(image, cv2.COLOR_HSV2RGB)
 
 
-JITTER = [brightness, contrast, saturation, hue]  # by the numbers that ColorJitter draws as its order
+JITTER = [brightness, contrast, saturation, hue]  # indexed by the numbers that ColorJitter draws as its order
 
 
-def move(boxes, matrix, width, height):
-    """The upright boxes around the moved corners, which are pixel edges; clipped to the image."""
+def transform_boxes(boxes, matrix, width, height):
+    """The upright boxes around the mapped corners, clipped to the image. Coordinates of boxes are pixel edges."""
     corners = boxes[:, [[0, 1], [2, 1], [2, 3], [0, 3]]] - 0.5
     corners = corners @ matrix[:, :2].T + matrix[:, 2] + 0.5
     return np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1).clip(0, [width, height] * 2)

@@ -28,8 +28,9 @@ BOXES = {
 
 
 def ellipse(x, y, width, height):
-    turn = np.linspace(0, 2 * np.pi, 40, endpoint=False)
-    return np.stack([x + width / 2 * np.cos(turn), y + height / 2 * np.sin(turn)], axis=1)
+    """Points on the ellipse around the centre (x, y). [40, 2]"""
+    angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    return np.stack([x + width / 2 * np.cos(angle), y + height / 2 * np.sin(angle)], axis=1)
 
 
 POLYGONS = {

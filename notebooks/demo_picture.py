@@ -9,35 +9,37 @@ from matplotlib.patches import Rectangle
 
 INK, GREY, MASK = "#1d2430", "#66707f", "#22d3ee"
 BOXES = ("#facc15", "#f472b6")
-GAP, LEFT, LABEL = 8, 20, 80
-ROW = SIDE + GAP
-HEADER, BAR, SPACE = 300, 30, 20
+# Lengths in pixels; a pitch is the distance from one photograph, or bar, to the next.
+GAP, MARGIN, LABEL_WIDTH = 8, 20, 80
+PITCH = SIDE + GAP
+HEADER_HEIGHT, BAR_PITCH, SPACE = 300, 30, 20
 
 
 def draw(rows, recipe, times, work):
-    """Rows of (images, masks, boxes): the first is before the recipe, the others are calls of it."""
+    """Rows of (images, masks, boxes): the first is before the recipe, the others are results of calls."""
     count = len(rows[0][0])
-    width = LEFT + LABEL + count * ROW + LEFT - GAP
-    bottom = HEADER + SPACE + len(rows) * ROW
-    height = bottom + 60 + len(times) * BAR + SPACE
+    width = MARGIN + LABEL_WIDTH + count * PITCH + MARGIN - GAP
+    bottom = HEADER_HEIGHT + SPACE + len(rows) * PITCH
+    height = bottom + 60 + len(times) * BAR_PITCH + SPACE
     mpl.rcParams["font.family"] = "DejaVu Sans"
     sheet = Figure(figsize=(width / 100, height / 100), facecolor="white")
     canvas = sheet.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))  # pixels from the top left corner
     canvas.set_axis_off()
 
-    canvas.text(LEFT, 50, "cuaug", fontsize=26, fontweight="bold", color=INK)
+    canvas.text(MARGIN, 50, "cuaug", fontsize=26, fontweight="bold", color=INK)
     canvas.text(
-        LEFT + 132, 50, "one recipe; every image has its own draws; its boxes and mask follow", fontsize=15, color=GREY
-    )
-    canvas.text(LEFT, 80, recipe, fontsize=12.5, color=INK, family="DejaVu Sans Mono", va="top", linespacing=1.3)
+        MARGIN + 132, 50, "one recipe; every image has its own draws; its boxes and mask follow", fontsize=15,
+        color=GREY,
+    )  # fmt: skip
+    canvas.text(MARGIN, 80, recipe, fontsize=12.5, color=INK, family="DejaVu Sans Mono", va="top", linespacing=1.3)
     for number, row in enumerate(rows):
-        top = HEADER + number * ROW + (SPACE if number else 0)
+        top = HEADER_HEIGHT + number * PITCH + (SPACE if number else 0)
         label = f"call {number}" if number else "before"
-        canvas.text(LEFT, top + SIDE / 2, label, fontsize=14, fontweight="bold", color=INK, va="center")
+        canvas.text(MARGIN, top + SIDE / 2, label, fontsize=14, fontweight="bold", color=INK, va="center")
         for index, (image, mask, boxes) in enumerate(zip(*row, strict=True)):
-            draw_sample(canvas, image, mask, boxes, LEFT + LABEL + index * ROW, top)
+            draw_sample(canvas, image, mask, boxes, MARGIN + LABEL_WIDTH + index * PITCH, top)
     draw_times(canvas, times, work, bottom + 34)
-    canvas.set(xlim=(0, width), ylim=(height, 0))  # imshow has changed them
+    canvas.set(xlim=(0, width), ylim=(height, 0))  # imshow has changed the limits
     return sheet
 
 
@@ -56,11 +58,11 @@ def draw_sample(canvas, image, mask, boxes, left, top):
 
 def draw_times(canvas, times, work, top):
     """A bar for each time."""
-    left, longest = LEFT + LABEL + 300, 1000
-    canvas.text(LEFT + LABEL, top, f"Milliseconds for {work}", fontsize=14, fontweight="bold", color=INK)
+    left, longest = MARGIN + LABEL_WIDTH + 300, 1000
+    canvas.text(MARGIN + LABEL_WIDTH, top, f"Milliseconds for {work}", fontsize=14, fontweight="bold", color=INK)
     for index, (name, ms) in enumerate(times.items()):
-        y, length = top + 20 + index * BAR, longest * ms / max(times.values())
-        canvas.text(LEFT + LABEL, y + 16, name, fontsize=13, color=INK)
+        y, length = top + 20 + index * BAR_PITCH, longest * ms / max(times.values())
+        canvas.text(MARGIN + LABEL_WIDTH, y + 16, name, fontsize=13, color=INK)
         colour = "#2f6fb5" if name.startswith("cuaug") else "#98a4af"
-        canvas.add_patch(Rectangle((left, y), length, BAR - 8, facecolor=colour))
+        canvas.add_patch(Rectangle((left, y), length, BAR_PITCH - 8, facecolor=colour))
         canvas.text(left + length + 10, y + 16, f"{ms:.3g}", fontsize=13, color=INK)

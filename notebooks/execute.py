@@ -14,7 +14,7 @@ import nbformat
 from PIL import Image
 
 NOTEBOOKS = sorted(Path(__file__).resolve().parent.glob("*.ipynb"))
-WIDTH, QUALITY = 590, 56
+WIDTH, QUALITY = 590, 56  # all pictures together stay within the limit of tests/documentation/test_notebooks.py
 
 
 def execute(path: Path) -> nbformat.NotebookNode:

@@ -1,4 +1,4 @@
-"""Try a wheel where nothing but Python is installed: ``bare_root.py WHEEL``, by the interpreter to try it with.
+"""Try a wheel where nothing but Python is installed: ``bare_root.py WHEEL``, run by the Python that the wheel is for.
 
 The root folder has what the image ``python:slim`` has: the interpreter, its library, and the shared libraries that both
 need; no compiler, no make, no headers, no libjpeg. Entering it takes user namespaces, or root.
@@ -37,7 +37,7 @@ def main():
         start = time.perf_counter()
         run(root, "/env/bin/python", *install.split())
         run(root, "/env/bin/python", "-c", DOCTOR)
-    print(f"{wheel.name}: installed and checked with Python alone in {time.perf_counter() - start:.1f} s")
+        print(f"{wheel.name}: installed and checked with Python alone in {time.perf_counter() - start:.1f} s")
 
 
 def copy_python(python, root):

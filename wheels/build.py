@@ -1,8 +1,8 @@
 """Build manylinux_2_28 wheels of cuaug without a container: ``make wheels``. Those for this machine are tried.
 
-GCC compiles, Zig links (``toolchain.cmake``). The interpreters of this machine give the versions of Python; wheels for
-another architecture than theirs are compiled with its cross compiler. Object files that do not depend on Python are
-compiled once per architecture. Release wheels come from ``.github/workflows/wheels.yml``, which uses containers.
+GCC compiles, Zig links (``toolchain.cmake``). There is a wheel for the version of each given interpreter; wheels for
+another architecture are compiled with the cross compiler for it. Object files that do not depend on Python are compiled
+once per architecture. Release wheels come from ``.github/workflows/wheels.yml``, which uses containers.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def build(python, arch, out):
         "CUAUG_JPEG": "SOURCE",
         "CMAKE_TOOLCHAIN_FILE": str(ROOT / "wheels/toolchain.cmake"),
         "PYTHONPATH": str(BACKEND),
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",  # ziglang
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",  # for python-zig of the package ziglang
     }
     if arch != platform.machine():
         version = output(python, "import sys; print('%d%d' % sys.version_info[:2])")

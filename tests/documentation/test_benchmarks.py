@@ -51,12 +51,6 @@ def test_benchmark_warp_no_row_fails():
 
 
 @pytest.fixture
-def benchmark_modules(load):
-    """benchmarks/transforms.py and recipe_peers.py, as modules."""
-    return load("transforms"), load("recipe_peers")
-
-
-@pytest.fixture
 def cpu_as_gpu(load, monkeypatch):
     """GPU tables on a CPU: tensors stay where they are. Device times are 100 us, host times 8, 9, 10, ... us."""
     clocks, host_times = load("clocks"), itertools.count(8.0)
@@ -121,20 +115,19 @@ def lightened(images):
     ],
     ids=["size", "levels", "contrast", "infinite"],
 )
-def test_benchmark_transforms_skips_peer_with_other_work(benchmark_modules, peer, message):
+def test_benchmark_transforms_skips_peer_with_other_work(load, peer, message):
     with pytest.raises(ValueError, match=f"other work.*{message}"):
-        benchmark_modules[1].check(peer, IMAGES, lightened(IMAGES))
+        load("recipe_peers").check(peer, IMAGES, lightened(IMAGES))
 
 
-def test_benchmark_transforms_notes_peer_draws(benchmark_modules):
-    check = benchmark_modules[1].check
+def test_benchmark_transforms_notes_peer_draws(load):
+    check = load("recipe_peers").check
     assert check(lightened, IMAGES, lightened(IMAGES)) == "each sample"
     assert check(lambda images: images / 255 + 0.1, IMAGES, lightened(IMAGES)) == "the batch"
 
 
-def test_benchmark_transforms_reports_peer_crash(benchmark_modules, monkeypatch):
-    transforms, _ = benchmark_modules
-    options = argparse.Namespace(only="", quick=True)
+def test_benchmark_transforms_reports_peer_crash(load, monkeypatch):
+    transforms, options = load("transforms"), argparse.Namespace(only="", quick=True)
     times, outcome = transforms.run_in_process("no such peer", options)
     assert not times
     assert outcome.startswith("ended with 1: ")

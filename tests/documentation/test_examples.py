@@ -19,7 +19,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def run(*arguments):
     """The output of a script."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    environment = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+    # The examples import each other: a safe path, with which the tests may run, would hide their folder.
+    environment = os.environ | {"PYTHONPATH": path, "PYTHONSAFEPATH": "", "OMP_NUM_THREADS": "1"}
     process = subprocess.run(
         [sys.executable, *arguments],
         cwd=EXAMPLES,

@@ -55,7 +55,7 @@ class WithKeyword:
 
 
 @pytest.mark.parametrize(
-    ("ours", "differences", "further"),
+    ("ours", "differences", "extra_parameters"),
     [
         (Theirs, [], []),
         (
@@ -66,10 +66,10 @@ class WithKeyword:
         (WithKeyword, [("mode", "keyword only"), ("p", "missing")], []),
     ],
 )
-def test_comparison_finds_parameters_that_differ(names, ours, differences, further):
-    comparison = names._compared(Theirs, ours)
+def test_comparison_finds_parameters_that_differ(names, ours, differences, extra_parameters):
+    comparison = names._compare_parameters(Theirs, ours)
     assert [(difference.parameter, difference.what) for difference in comparison.differences] == differences
-    assert comparison.further == further
+    assert comparison.extra_parameters == extra_parameters
 
 
 def test_unexplained_names_what_has_no_reason_and_what_needs_none(names, monkeypatch):

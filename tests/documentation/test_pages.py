@@ -116,26 +116,28 @@ def anchors(page):
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
+def names_of_extras():
+    text = (ROOT / "pyproject.toml").read_text().partition("[project.optional-dependencies]")[2].partition("\n[")[0]
+    return set(re.findall(r"^([\w-]+) = ", text, re.M))
+
+
 @every_current_file
 def test_documentation_commands_exist(page):
     """Targets of make, commands of cuaug, and extras."""
     text = page.read_text()
-    options = (ROOT / "pyproject.toml").read_text().partition("[project.optional-dependencies]")[2].partition("\n[")[0]
     targets = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.M)
     commands = re.findall(r'add_parser\(\s*"(\w+)"', (ROOT / "cuaug" / "__main__.py").read_text())
     assert set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.M)) <= set(targets)
     assert set(re.findall(r"python -m cuaug (\w+)", text)) <= set(commands)
-    extras = set(re.findall(r"^([\w-]+) = ", options, re.M))
-    assert set(re.findall(r"(?:\.|cuaug|whl\))\[([\w-]+)\]", text)) <= extras
+    assert set(re.findall(r"(?:\.|cuaug|whl\))\[([\w-]+)\]", text)) <= names_of_extras()
     assert not re.search(r"pip install (?:-\S+ )*\"?cuaug\b", text)  # the index has no such package
 
 
 def test_documentation_lists_every_extra():
     """The table has the extras for users. Those for contributors, "test" and "docs", are described elsewhere."""
-    options = (ROOT / "pyproject.toml").read_text().partition("[project.optional-dependencies]")[2].partition("\n[")[0]
     table = (ROOT / "docs" / "getting-started.md").read_text().partition("### Extras")[2].partition("\n#")[0]
     rows = "".join(re.findall(r"^\| (`.*?) \|", table, re.M))
-    assert {*re.findall(r"`([\w-]+)`", rows), "test", "docs"} == set(re.findall(r"^([\w-]+) = ", options, re.M))
+    assert {*re.findall(r"`([\w-]+)`", rows), "test", "docs"} == names_of_extras()
 
 
 def test_contributing_shows_the_source():

@@ -26,8 +26,8 @@ PUBLIC = [(module, name) for module in (cuaug, T, F, IO, data) for name in modul
 
 
 @pytest.fixture(scope="module")
-def docs_modules():
-    """Imports a script of docs/."""
+def import_from_docs():
+    """A function that imports a script of docs/."""
     sys.path.insert(0, str(DOCS))
     yield importlib.import_module
     sys.path.remove(str(DOCS))
@@ -40,9 +40,9 @@ def names_in(program):
     }
 
 
-def test_every_public_name_has_an_example(docs_modules):
+def test_every_public_name_has_an_example(import_from_docs):
     """An example is in a program of a page, in a docstring, or in a call of the gallery; tests run all of these."""
-    calls = docs_modules("gallery_calls").calls()
+    calls = import_from_docs("gallery_calls").calls()
     used = {name.removeprefix("T.") for name in calls}
     for page in PAGES:
         used = used.union(*(names_in(program.text) for program, _ in pages.programs(page)))
@@ -95,10 +95,10 @@ def test_docstrings_name_no_internal_module():
     assert internal == []
 
 
-def test_reference_documents_every_method_of_classes_that_are_no_transforms(docs_modules):
+def test_reference_documents_every_method_of_classes_that_are_no_transforms(import_from_docs):
     """Also methods whose names transforms have, too, such as ``Params.to_dict`` and ``RoIAlign.forward``."""
     pytest.importorskip("sphinx")
-    directive, methods = docs_modules("reference").directive, []
+    directive, methods = import_from_docs("reference").directive, []
     for name, public in public_objects():
         if inspect.isclass(public) and not issubclass(public, (T.Transform, enum.Enum, Exception)):
             options = " ".join(directive(public)[1])
@@ -114,8 +114,8 @@ def test_reference_documents_every_method_of_classes_that_are_no_transforms(docs
 
 
 @pytest.fixture(scope="module")
-def reference_text(docs_modules, tmp_path_factory):  # Sphinx imports the extension docs/reference.py
-    """The pages of the reference of a function and of two classes, as text."""
+def reference_text(import_from_docs, tmp_path_factory):  # Sphinx imports the extension docs/reference.py
+    """A reference page of two classes and four functions, as text."""
     pytest.importorskip("myst_parser")
     application = pytest.importorskip("sphinx.application")
     folder = tmp_path_factory.mktemp("reference")
@@ -162,26 +162,26 @@ def test_signature_of_a_class_has_its_parameters(name):
 
 def test_every_page_is_in_the_index():
     listed = set(re.findall(r"^([\w/-]+)$", (DOCS / "index.md").read_text(), re.M))
-    pages = {
+    existing = {
         str(page.relative_to(DOCS).with_suffix("")) for suffix in ("md", "rst") for page in DOCS.rglob(f"*.{suffix}")
     }
-    assert listed == pages - {"index"}
+    assert listed == existing - {"index"}
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/placement.md", "docs/performance.md"])
-def test_tables_of_speeds_are_those_of_the_results(docs_modules, page):
-    speeds = docs_modules("speeds")
+def test_tables_of_speeds_are_those_of_the_results(import_from_docs, page):
+    speeds = import_from_docs("speeds")
     assert set(speeds.TABLES) == {"README.md", "docs/placement.md", "docs/performance.md"}
     assert (ROOT / page).read_text() == speeds.page_with_tables(page), "run `python docs/speeds.py`"
 
 
-def test_plot_of_training_is_that_of_the_results(docs_modules):
-    speeds = docs_modules("speeds")
+def test_plot_of_training_is_that_of_the_results(import_from_docs):
+    speeds = import_from_docs("speeds")
     assert speeds.PLOT.read_text() == speeds.training_plot(), "run `python docs/speeds.py`"
 
 
 def training_result(date, rates):
-    """A file of benchmarks/training.py; the rates are by number of processors, of the step and of each feed."""
+    """A file of benchmarks/training.py; ``rates``: by number of processors, those of the step and of three loaders."""
     names = "the step alone", "cuaug Loader", "DataLoader, cuaug in Collate", "DataLoader, torchvision v2"
     tables = {
         f"training, {cpus} processors": {
@@ -196,8 +196,8 @@ def training_result(date, rates):
     return json.dumps({"date": date, "machine": {"gpus": [{"name": "NVIDIA H200"}]}, "tables": tables})
 
 
-def test_training_table_and_plot_show_the_newest_result(docs_modules, monkeypatch, tmp_path):
-    speeds = docs_modules("speeds")
+def test_training_table_and_plot_show_the_newest_result(import_from_docs, monkeypatch, tmp_path):
+    speeds = import_from_docs("speeds")
     monkeypatch.setattr(speeds, "RESULTS", tmp_path)
     old, new = {8: [9000, 99, 98, 97]}, {4: [5900, 4200, 1800, 750], 16: [6000.4, 5292.6, 3470.2, 2808.7]}
     (tmp_path / "2026-01-02-gpu-training.json").write_text(training_result("2026-01-02T09:00:00+00:00", old))

@@ -36,7 +36,7 @@ def empty_gpu_caches(monkeypatch):
 
 
 def pretend_installed(monkeypatch, *names, module=None):
-    """Pretend that these CuPy wheels are installed, and choose the result of importing cupy."""
+    """Pretend that these wheels are installed, and that importing cupy gives ``module``, or fails if it is None."""
     wheels = [SimpleNamespace(metadata={"Name": name}) for name in ("numpy", *names)]
     monkeypatch.setattr(metadata, "distributions", lambda: wheels)
     monkeypatch.setitem(sys.modules, "cupy", module)

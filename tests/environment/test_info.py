@@ -54,7 +54,7 @@ def test_info_prints_every_fact_of_its_json():
 
 
 class Nvml:
-    """NVIDIA's management library with a GPU for each number of GiB. 0: none of its own; None: no permission."""
+    """NVIDIA's management library with a GPU for each number of GiB. 0: no memory of its own; None: no permission."""
 
     def __init__(self, memories):
         self.memories = memories

@@ -65,7 +65,7 @@ def make_demo(tree):
     result = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     for stamp in (tree / ".venv").glob(".*"):
-        make_older(stamp, 50)  # the clock of files is too coarse for a source that is touched at once
+        make_older(stamp, 50)  # a source that is touched next is newer, although the clock of files is coarse
     calls = (tree / "calls").read_text().splitlines()
     assert calls[-1] == "notebooks/demo.py"
     ways = {"wheel": ".whl", "compilation": "--editable"}
