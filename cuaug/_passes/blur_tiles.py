@@ -10,7 +10,8 @@ _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 
 MAX_TILE_WIDTH = 224  # of `_BLUR_TILES`
 
-_BLUR_STRIP = 32  # elements of a row that a warp of gaussian_blur_u8.cu makes: its `strip_width`
+_STRIP_WIDTH = 32  # of kernels/gpu/blur_rows.cuh: elements of a row, or packed pixels, that a block makes
+_MARGIN = 16  # of kernels/gpu/gaussian_digits.cuh: elements of the source on both sides of a result
 
 
 class Tile(NamedTuple):
@@ -40,41 +41,48 @@ def blur_tile(dtype: str, channels: int, height: int, width: int, taps_x: int, t
 
 
 class StripRuns(NamedTuple):
-    """The warps of a slice in kernels/passes/gaussian_blur_u8.cu."""
+    """The blocks of a slice in kernels/passes/gaussian_blur_u8.cu or gaussian_blur_packed.cu."""
 
-    across: int  # strips of 32 elements of a row, times the planes of a slice (at most 4)
-    rows: int  # of the run that a warp makes: a multiple of 8
+    across: int  # strips of a row, times the planes of a slice (at most 4)
+    rows: int  # of the run that a block makes: a multiple of 8
+    threads: int  # of a block
 
 
-def blur_margin(step: int, radius: int) -> int:
-    """Elements that a warp of gaussian_blur_u8.cu reads left and right of 16 results.
+def matrix_skeleton(channels: int, radius: int, are_packed: bool) -> str:
+    """The kernel that blurs uint8 by integer matrix products; `radius` of the horizontal kernel, in pixels.
 
-    This is the radius, rounded up to a multiple of 16, and at least 16. `step`: elements from a pixel to the next.
+    gaussian_blur_u8 takes packed pixels as elements with gaps between those of a channel, if the radius then is at most
+    its margin.
     """
-    return max(-(-step * radius // 16), 1) * 16
+    return "gaussian_blur_packed" if are_packed and channels > 1 and channels * radius > _MARGIN else "gaussian_blur_u8"
 
 
 @functools.lru_cache(4096)
 def blur_strips(
-    frames: int, channels: int, size: tuple[int, int], are_packed: bool, margin: int, multiprocessors: int
+    skeleton: str, frames: int, channels: int, size: tuple[int, int], are_packed: bool, multiprocessors: int
 ) -> StripRuns:
     """The runs of rows that minimise waves x (chunks of eight rows + 5).
 
     A warp filters three chunks before it has a result; computing its weights costs about as much as two.
     """
     height, width = size
-    planes, row_elements = (1, width * channels) if are_packed else (channels, width)
-    across = -(-row_elements // _BLUR_STRIP) * min(planes, 4)
-    warps = across * -(-planes // 4) * frames
-    # `blur_u8_blocks` of the kernel, for narrow results and compute capability 9.0 or higher; others hold 16.
-    resident_warps = multiprocessors * (16 if margin > 16 else 24)
+    planes = 1 if are_packed else channels
+    block_warps, row_elements = (
+        (channels, width) if skeleton == "gaussian_blur_packed" else (1, width * channels // planes)
+    )
+    across = -(-row_elements // _STRIP_WIDTH) * min(planes, 4)
+    blocks = across * -(-planes // 4) * frames
+    # `blur_u8_blocks` and `blur_packed_blocks` of the kernels, for narrow results and compute capability 9.0 or higher;
+    # others hold 16 warps.
+    resident_blocks = multiprocessors * (28 // block_warps if block_warps > 1 else 24)
 
     def cost(rows: int) -> tuple[int, int]:
-        waves = -(-warps * -(-height // rows) // resident_warps)
+        waves = -(-blocks * -(-height // rows) // resident_blocks)
         return waves * (rows // 8 + 5), -rows
 
     counts = range(1, min(height // 8 + 2, 1024))
-    return StripRuns(across, min((_even_tile(height, -(-height // count)) for count in counts), key=cost))
+    rows = min((_even_tile(height, -(-height // count)) for count in counts), key=cost)
+    return StripRuns(across, rows, 32 * block_warps)
 
 
 def _round_up_to_4(count: int) -> int:

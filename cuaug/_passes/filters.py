@@ -55,9 +55,9 @@ def _blur_config(
     if uses_matrix_products(images, result, kernel_size):
         are_packed = layouts.tag(images.axes) == layouts.tag(result.axes) == "Packed"
         frames, multiprocessors = images.samples * images.frames, devices.multiprocessor_count(images.device)
-        margin = blur_tiles.blur_margin(images.channels if are_packed else 1, kernel_size[0] // 2)
-        runs = blur_tiles.blur_strips(frames, images.channels, images.size, are_packed, margin, multiprocessors)
-        return kernel_config("gaussian_blur_u8", (*names, str(margin)), *axes, runs), (0, runs.rows)
+        skeleton = blur_tiles.matrix_skeleton(images.channels, kernel_size[0] // 2, are_packed)
+        runs = blur_tiles.blur_strips(skeleton, frames, images.channels, images.size, are_packed, multiprocessors)
+        return kernel_config(skeleton, names, *axes, runs), (0, runs.rows)
     is_packed = layouts.tag(images.axes) == "Packed" and images.dtype != "float64"
     # kernels/passes/gaussian_blur.cu counts the elements of a packed row, and of the last tile, in 32 bits.
     tile_end = images.size[1] + blur_tiles.MAX_TILE_WIDTH + MAX_TAPS
@@ -69,10 +69,10 @@ def _blur_config(
 
 
 def uses_matrix_products(images: ImageBatch, result: OutputArray, kernel_size: tuple[int, int]) -> bool:
-    """Whether kernels/passes/gaussian_blur_u8.cu blurs the images.
+    """Whether kernels/passes/gaussian_blur_u8.cu or gaussian_blur_packed.cu blurs the images.
 
-    The kernel mirrors an index once, so the image must be larger than the radius. It counts the elements of a row, and
-    the bytes from one row to the next, in 32 bits.
+    These kernels mirror an index once, so the image must be larger than the radius. They count the elements of a row,
+    and the bytes from one row to the next, in 32 bits.
     """
     height, width = images.size
     fits = max(kernel_size) <= MAX_MMA_TAPS and kernel_size[0] < 2 * width and kernel_size[1] < 2 * height and width > 1

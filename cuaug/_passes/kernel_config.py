@@ -68,8 +68,9 @@ KERNEL_TEMPLATES = {
         grids.POINTWISE_THREADS, grids.pointwise, lambda a: (*a.input, chain(a.functors), *a.output)
     ),
     "gaussian_blur": KernelTemplate(224, grids.gaussian_blur, lambda a: (*a.input, *a.output)),
-    # `functors` holds the margin of its source rows.
-    "gaussian_blur_u8": KernelTemplate(32, grids.gaussian_blur_u8, lambda a: (*a.input, *a.output, int(a.functors[0]))),
+    "gaussian_blur_u8": KernelTemplate(32, grids.gaussian_blur_u8, lambda a: (*a.input, *a.output)),
+    # A block has as many warps as a pixel has channels (`StripRuns.threads`).
+    "gaussian_blur_packed": KernelTemplate(32, grids.gaussian_blur_u8, lambda a: (*a.input, *a.output)),
 }
 
 
@@ -119,7 +120,9 @@ def kernel_config(
         skeleton,
         _kernel_name(skeleton, TemplateArguments(*arguments)),
         template.grid(slices, *grid_args),
-        template.threads >> small_blocks + small_output,
+        grid_args.threads
+        if isinstance(grid_args, blur_tiles.StripRuns)
+        else template.threads >> small_blocks + small_output,
         sizes=(
             *(frames, channels, height, width, *output_axes.extents[3:]),
             layouts.vector_elements(input_axes, in_dtype, input_misalignment),

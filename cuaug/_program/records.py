@@ -220,6 +220,7 @@ _BY_KERNEL = {
     "lut": LUT,
     "gaussian_blur": GAUSSIAN_BLUR,
     "gaussian_blur_u8": GAUSSIAN_BLUR,
+    "gaussian_blur_packed": GAUSSIAN_BLUR,
     "blend": BLEND,
     "draw": DRAW,
     "copy_boxes": COPY_BOXES,

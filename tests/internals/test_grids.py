@@ -112,30 +112,45 @@ def test_mean_blocks_of_a_sample(size, frames):
     assert grids.luma_mean(slices, frames, 1) == (1, 1, 65_535)
 
 
-@pytest.mark.parametrize("are_packed", [True, False])
+@pytest.mark.parametrize(
+    ("channels", "radius", "are_packed", "skeleton"),
+    [
+        (3, 12, False, "gaussian_blur_u8"),
+        (1, 12, True, "gaussian_blur_u8"),
+        (3, 5, True, "gaussian_blur_u8"),
+        (3, 6, True, "gaussian_blur_packed"),
+        (4, 12, True, "gaussian_blur_packed"),
+    ],
+)
+def test_matrix_skeleton_by_radius_and_layout(channels, radius, are_packed, skeleton):
+    assert blur_tiles.matrix_skeleton(channels, radius, are_packed) == skeleton
+
+
+@pytest.mark.parametrize(
+    ("skeleton", "are_packed"),
+    [("gaussian_blur_u8", True), ("gaussian_blur_u8", False), ("gaussian_blur_packed", True)],
+)
 @pytest.mark.parametrize("channels", [1, 3, 4, 9])
 @pytest.mark.parametrize("size", [(1, 1), (7, 33), (224, 224), (4000, 6000), (10_000_000, 3)])
 @pytest.mark.parametrize("frames", [1, 256, 100_000])
-def test_blur_strips_cover_rows(frames, size, channels, are_packed):
+def test_blur_strips_cover_rows(frames, size, channels, skeleton, are_packed):
     """Runs are multiples of eight rows, none is empty, and their grid is within CUDA's limits."""
     slices = grids.Slices("uint8", min(channels, 4), frames, *size)
-    across, rows = blur_tiles.blur_strips(frames, channels, size, are_packed, 16, 132)
-    elements = size[1] * channels if are_packed else size[1]
-    assert across == -(-elements // 32) * (1 if are_packed else min(channels, 4))
+    across, rows, threads = blur_tiles.blur_strips(skeleton, frames, channels, size, are_packed, 132)
+    if skeleton == "gaussian_blur_packed":
+        assert (across, threads) == (-(-size[1] // 32), 32 * channels)
+    else:
+        elements = size[1] * channels if are_packed else size[1]
+        assert (across, threads) == (-(-elements // 32) * (1 if are_packed else min(channels, 4)), 32)
     assert rows % 8 == 0 < rows < size[0] + 8
-    assert grids.gaussian_blur_u8(slices, across, rows) == (across, -(-size[0] // rows), min(frames, 65_535))
+    assert grids.gaussian_blur_u8(slices, across, rows, threads) == (across, -(-size[0] // rows), min(frames, 65_535))
 
 
 def test_blur_strips_fill_a_gpu():
-    """Many images: a warp makes all rows of a strip. Few: the largest number of runs of a single wave."""
-    assert blur_tiles.blur_strips(256, 3, (224, 224), False, 16, 132) == (21, 224)
-    assert blur_tiles.blur_strips(8, 3, (224, 224), True, 48, 132) == (21, 24)
-    assert blur_tiles.blur_strips(1, 3, (224, 224), False, 16, 132) == (21, 8)
-
-
-@pytest.mark.parametrize(("step", "radius", "margin"), [(1, 12, 16), (3, 0, 16), (3, 5, 16), (3, 6, 32), (4, 12, 48)])
-def test_blur_margin_holds_radius(step, radius, margin):
-    assert blur_tiles.blur_margin(step, radius) == margin
+    """Many images: a block makes all rows of a strip. Few: the largest number of runs of a single wave."""
+    assert blur_tiles.blur_strips("gaussian_blur_u8", 256, 3, (224, 224), False, 132) == (21, 224, 32)
+    assert blur_tiles.blur_strips("gaussian_blur_packed", 8, 3, (224, 224), True, 132) == (7, 16, 96)
+    assert blur_tiles.blur_strips("gaussian_blur_u8", 1, 3, (224, 224), False, 132) == (21, 8, 32)
 
 
 @pytest.mark.parametrize(

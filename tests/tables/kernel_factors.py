@@ -57,7 +57,6 @@ BLUR_U8_FACTORS = {
     "channels": [1, 2, 3, 4],
     "output_dtype": IMAGE_DTYPES,
     "output_layout": LAYOUTS,
-    "margin": [16, 32, 48],
 }
 JPEG_FACTORS = {**BLUR_FACTORS, "input_dtype": ["uint8"], "channels": [1, 3]}
 MEAN_FACTORS = {"input_dtype": IMAGE_DTYPES, "input_layout": LAYOUTS, "channels": [1, 3]}

@@ -78,6 +78,10 @@ def covering_names():
             for row in covering(BLUR_FACTORS)
         ),
         *(kernels.name_expression("gaussian_blur_u8", "uint8", *row) for row in covering(BLUR_U8_FACTORS)),
+        *(
+            kernels.name_expression("gaussian_blur_packed", "uint8", "Packed", channels, output_dtype, "Packed")
+            for channels, output_dtype in itertools.product([2, 3, 4], IMAGE_DTYPES)
+        ),
         *(kernels.name_expression("adjust_sharpness", *row) for row in covering(BLUR_FACTORS)),
         *(kernels.name_expression("jpeg", *row) for row in covering(JPEG_FACTORS)),
     ]

@@ -54,21 +54,19 @@ struct DigitTable {
 };
 
 // The horizontal filter of 16 adjacent elements as a matrix A: [16 elements of the result, the elements they are made
-// of], which are the 16 and `Margin` more on both sides. If pixels have `Step` packed channels, an element is made
+// of], which are the 16 and `margin` more on both sides. If pixels have `Step` packed channels, an element is made
 // of elements at multiples of `Step` from it. The matrices are transposed images: B and the product are [elements, 8
 // rows of the image].
-template <int Margin>
-struct HorizontalWeights {
-    static_assert(Margin % 16 == 0 && Margin <= 48);
-    static constexpr int groups = 1 + 2 * (Margin / 16);  // of 16 elements
+struct HorizontalDigits {
+    static constexpr int margin = 16, groups = 3;  // of 16 elements
 
     Word words[2][2 * groups];  // [high, low]
 
     template <int Step>
-    HorizontalWeights(const DigitTable<Step>& table, int lane) {
+    HorizontalDigits(const DigitTable<Step>& table, int lane) {
         for (int digit = 0; digit < 2; ++digit)
             for (int i = 0; i < 2 * groups; ++i) {
-                const int element = (lane >> 2) + 8 * (i % 2), neighbour = 16 * (i / 2) + 4 * (lane & 3) - Margin;
+                const int element = (lane >> 2) + 8 * (i % 2), neighbour = 16 * (i / 2) + 4 * (lane & 3) - margin;
                 words[digit][i] = table.four_digits(digit, neighbour - element);
             }
     }
@@ -76,10 +74,8 @@ struct HorizontalWeights {
     // The product of one digit of the weights (0: high, 1: low) with the lane's words of B, one for each group.
     Accumulators filter(int digit, const Word* source) const {
         const Word* const a = words[digit];
-        Accumulators sums = {};
-        for (int i = 0; i + 1 < groups; i += 2)
-            sums = multiply_add({a[2 * i], a[2 * i + 1], a[2 * i + 2], a[2 * i + 3]}, {source[i], source[i + 1]}, sums);
-        return multiply_add({a[2 * groups - 2], a[2 * groups - 1]}, source[groups - 1], sums);
+        const Accumulators sums = multiply_add({a[0], a[1], a[2], a[3]}, {source[0], source[1]}, {});
+        return multiply_add({a[4], a[5]}, source[2], sums);
     }
 };
 
@@ -90,26 +86,27 @@ struct HorizontalWeights {
 // k, q = lane % 4 and g = lane / 4 are those of integer_mma.cuh. The order of k is chosen so that a lane's sums of the
 // horizontal filter are its bytes of A here, without shuffles: in each block of 16 values of k, which holds two chunks,
 // number 4 q + j is row 2 q + j % 2 of the first chunk (j < 2) or of the second.
-struct VerticalWeights {
-    Word words[2][4][2];  // [high, low][slot of the newest chunk][slots 0 and 1, slots 2 and 3]
+struct alignas(16) VerticalDigits {
+    Word words[2][2];  // [high, low][slots 0 and 1, slots 2 and 3]
 
-    VerticalWeights(const DigitTable<1>& table, int lane) {
+    VerticalDigits() = default;
+    // newest: the slot of the newest chunk.
+    VerticalDigits(const DigitTable<1>& table, int newest, int lane) {
         const int offset = 2 * (lane & 3) - max_mma_radius - (lane >> 2);  // of row 2 q of the oldest chunk
         for (int digit = 0; digit < 2; ++digit)
-            for (int newest = 0; newest < 4; ++newest)
-                for (int i = 0; i < 2; ++i) {
-                    // Of these four digits, the first two are used.
-                    const auto digits_of = [&](int slot) {
-                        return table.four_digits(digit, offset + 8 * ((slot + 3 - newest) % 4));
-                    };
-                    words[digit][newest][i] = permute_bytes(digits_of(2 * i), digits_of(2 * i + 1), low_halves);
-                }
+            for (int i = 0; i < 2; ++i) {
+                // Of these four digits, the first two are used.
+                const auto digits_of = [&](int slot) {
+                    return table.four_digits(digit, offset + 8 * ((slot + 3 - newest) % 4));
+                };
+                words[digit][i] = permute_bytes(digits_of(2 * i), digits_of(2 * i + 1), low_halves);
+            }
     }
 };
 
 // The horizontally filtered rows of four chunks, of 16 columns: the matrix A of the vertical filter. Values are in
 // units of 2^-8 of a level, split into two digits of base 256.
-struct FilteredRows {
+struct FilteredChunks {
     Word high[4], low[4];
 
     // high_sums, low_sums: the products with the high and with the low digits of the weights.
@@ -126,10 +123,9 @@ struct FilteredRows {
         }
     }
 
-    // Eight rows of the result, plus `offset`, in units of 2^-24 of a level: unsigned numbers of 32 bits. newest: the
-    // slot of the newest chunk.
-    Accumulators filter(const VerticalWeights& weights, int newest, int offset) const {
-        const Word(&high_weights)[2] = weights.words[0][newest], (&low_weights)[2] = weights.words[1][newest];
+    // Eight rows of the result, plus `offset`, in units of 2^-24 of a level: unsigned numbers of 32 bits.
+    Accumulators filter(const VerticalDigits& weights, int offset) const {
+        const Word(&high_weights)[2] = weights.words[0], (&low_weights)[2] = weights.words[1];
         const Accumulators high_high = multiply_add(high, high_weights, {}),
                            mixed = multiply_add(low, high_weights, multiply_add(high, low_weights, {})),
                            low_low = multiply_add(low, low_weights, {offset, offset, offset, offset});

@@ -5,10 +5,10 @@ namespace cuaug {
 
 // Resident blocks per multiprocessor, which limit the registers. Compute capability 8.6 holds at most 16.
 #if __CUDA_ARCH__ >= 900
-template <int Margin, class Out>
-constexpr int blur_u8_blocks = Margin > 16 || sizeof(Out) == 8 ? 16 : 24;
+template <class Out>
+constexpr int blur_u8_blocks = sizeof(Out) == 8 ? 16 : 24;
 #else
-template <int Margin, class Out>
+template <class Out>
 constexpr int blur_u8_blocks = 16;
 #endif
 
@@ -16,18 +16,18 @@ constexpr int blur_u8_blocks = 16;
 template <class InLayout, class OutLayout, int K>
 constexpr int packed_channels = is_same_v<InLayout, Packed> && is_same_v<OutLayout, Packed> ? K : 1;
 
-template <int Step, int Margin>
+template <int Step>
 struct BlurMemory {
     DigitTable<Step> weights_x;
     DigitTable<1> weights_y;
     // Of even and odd chunks: lanes may read a chunk while others write the next.
-    SourceChunk<Step, Margin> sources[2];
+    SourceChunk<Step> sources[2];
     ResultChunk results[2];
 };
 
 // Stores the rows from `top` to `end` without a filter.
-template <int Step, int Margin, class Out>
-inline void copy_strip(const Strip<Step, Margin, Out>& strip, int top, int end) {
+template <int Step, class Out>
+inline void copy_strip(const Strip<Step, Out>& strip, int top, int end) {
     constexpr int ahead = 4;  // chunks that are loaded before the first of them is stored
 #pragma unroll 1
     for (int y = top; y < end; y += ahead * chunk_rows) {
@@ -42,19 +42,21 @@ inline void copy_strip(const Strip<Step, Margin, Out>& strip, int top, int end) 
 }
 
 // Filters the rows from `top` to `end`. radius: of the horizontal filter, in elements.
-template <int Step, int Margin, class Out>
-inline void filter_strip(const Strip<Step, Margin, Out>& strip, int top, int end, int radius,
-                         BlurMemory<Step, Margin>& memory) {
-    using Source = SourceChunk<Step, Margin>;
+template <int Step, class Out>
+inline void filter_strip(const Strip<Step, Out>& strip, int top, int end, int radius, BlurMemory<Step>& memory) {
+    using Source = SourceChunk<Step>;
     constexpr int tiles = strip_width / 16;
     constexpr int lead_chunks = 3;  // that are filtered horizontally before there is a result
     const int lane = strip.lane, chunks = (end - top + chunk_rows - 1) / chunk_rows + lead_chunks;
     const bool mirrors = strip.left < radius || strip.left + strip_width + radius > strip.rows.elements;
-    const HorizontalWeights<Margin> horizontal(memory.weights_x, lane);
-    const VerticalWeights vertical(memory.weights_y, lane);
-    FilteredRows filtered[tiles] = {};
-    SixteenBytes next[Source::groups_per_lane] = {};  // the next chunk; 0 outside the row, where nothing is loaded
-    int y = top - max_mma_radius;                     // the first row of the source in the chunk
+    const HorizontalDigits horizontal(memory.weights_x, lane);
+    const VerticalDigits vertical[] = {{memory.weights_y, 0, lane},
+                                       {memory.weights_y, 1, lane},
+                                       {memory.weights_y, 2, lane},
+                                       {memory.weights_y, 3, lane}};
+    FilteredChunks filtered[tiles] = {};
+    SixteenBytes next = {};        // of the next chunk; 0 outside the row, where nothing is loaded
+    int y = top - max_mma_radius;  // the first row of the source in the chunk
     strip.load(y, next);
     // Filters a chunk, and stores the rows that the call before has made. slot_constant: `chunk` modulo 4.
     auto filter_chunk = [&](auto slot_constant, int chunk) {
@@ -77,7 +79,7 @@ inline void filter_strip(const Strip<Step, Margin, Out>& strip, int top, int end
                         memory.results[(slot + 1) % 2].lane_values(lane));
         for (int i = 0; i < tiles; ++i) filtered[i].put(sums[i][0], sums[i][1], slot);
         for (int i = 0; i < tiles && chunk >= lead_chunks; ++i)
-            memory.results[slot % 2].store(filtered[i].filter(vertical, slot, rounding_offset<Out>), i, lane);
+            memory.results[slot % 2].store(filtered[i].filter(vertical[slot], rounding_offset<Out>), i, lane);
         y += chunk_rows;
     };
 #pragma unroll 1
@@ -99,26 +101,24 @@ inline void filter_strip(const Strip<Step, Margin, Out>& strip, int top, int end
 // A block is a warp. It makes `tile_height` rows of a strip of packed pixels, or of one channel, in chunks of eight
 // rows. It filters a chunk of the source horizontally, keeps the results of four chunks in registers, and filters these
 // vertically. Grid: (strips x planes, runs of rows, slices: samples x frames x groups of K channels).
-//
-// `Margin`: at least the radius of the horizontal filter, in elements.
-template <class In, class InLayout, int K, class Out, class OutLayout, int Margin>
-__global__ void __launch_bounds__(32, blur_u8_blocks<Margin, Out>)
+template <class In, class InLayout, int K, class Out, class OutLayout>
+__global__ void __launch_bounds__(32, blur_u8_blocks<Out>)
     gaussian_blur_u8(const __grid_constant__ GaussianBlurRecord args) {
     static_assert(is_same_v<In, uint8>);
     using Slice = BatchSlice<InLayout, OutLayout, K>;
     constexpr int step = packed_channels<InLayout, OutLayout, K>, planes = K / step;
     constexpr bool in_is_dense = step > 1 || is_same_v<InLayout, Planar>,
                    out_is_dense = step > 1 || is_same_v<OutLayout, Planar>;
-    __shared__ alignas(16) BlurMemory<step, Margin> memory;
+    __shared__ alignas(16) BlurMemory<step> memory;
 
     const int lane = threadIdx.x, strip_index = blockIdx.x / planes, plane = blockIdx.x - planes * strip_index;
     const int top = blockIdx.y * args.tile_height, end = min(top + args.tile_height, args.in_height);
     const int radius_x = args.kernel_width / 2, radius_y = args.kernel_height / 2;
     const SourceRows rows = {step * args.in_width, step > 1 ? 1 : column_stride<InLayout, K>(args.in.x_stride),
                              in_is_dense ? args.in_vector_elements : 0};
-    Strip<step, Margin, Out> strip(args, strip_index * strip_width, lane, rows,
-                                   step > 1 ? 1 : column_stride<OutLayout, K>(args.out.x_stride),
-                                   out_is_dense ? args.out_vector_elements : 0);
+    Strip<step, Out> strip(args, strip_index * strip_width, lane, rows,
+                           step > 1 ? 1 : column_stride<OutLayout, K>(args.out.x_stride),
+                           out_is_dense ? args.out_vector_elements : 0);
 
     for (long long index = blockIdx.z; index < Slice::count(args); index += gridDim.z) {
         const Slice slice(args, index);

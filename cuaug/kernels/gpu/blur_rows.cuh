@@ -1,0 +1,98 @@
+#pragma once
+
+#include "gpu/convert.cuh"
+#include "gpu/gaussian_digits.cuh"
+#include "gpu/layout.cuh"
+#include "gpu/pixel_convert.cuh"
+#include "gpu/vectors.cuh"
+#include "gpu/wide_multiply.cuh"
+
+// How gaussian_blur_u8 and gaussian_blur_packed load rows of the source, in groups of 16 adjacent elements, and convert
+// their results.
+
+namespace cuaug {
+
+constexpr int strip_width = 32, chunk_rows = 8;
+
+struct alignas(16) SixteenBytes {
+    Word words[4];
+};
+
+// How the elements of a source row lie in memory.
+struct SourceRows {
+    int elements, x_stride;
+    int vector_elements;  // as `in_vector_elements` of the record; 0 for strided rows
+
+    // Elements i to i + 3; 0 for those beyond the row.
+    Word load_word(const uint8* row, int i) const {
+        if (vector_elements && i + 4 <= elements) return *reinterpret_cast<const Word*>(row + i);
+        if (x_stride == 1 && i >= 3 && i + 8 <= elements) {  // the two aligned words around them are within the row
+            const Word shift = static_cast<Word>(reinterpret_cast<unsigned long long>(row + i)) & 3;
+            const Word* const words = reinterpret_cast<const Word*>(row + i - shift);
+            return __funnelshift_r(words[0], words[1], 8 * shift);
+        }
+        Word out = 0;
+        for (int j = 0; j < 4; ++j)
+            if (i + j < elements) out |= static_cast<Word>(row[mul_wide(i + j, x_stride)]) << 8 * j;
+        return out;
+    }
+};
+
+// 16 adjacent elements of the source rows, which a thread loads.
+struct SourceGroup {
+    int first;                   // element
+    bool is_vector, is_outside;  // one load of 16 bytes; no element is within the row
+
+    SourceGroup(const SourceRows& rows, int first)
+        : first(first),
+          is_vector(rows.vector_elements >= 16 && first >= 0 && first + 16 <= rows.elements),
+          is_outside(first + 16 <= 0 || first >= rows.elements) {}
+
+    // Elements beyond the end of the row become 0. A group outside the row leaves `out` as it is.
+    void load(const SourceRows& rows, const uint8* row, SixteenBytes& out) const {
+        if (is_vector) {
+            const SixteenBytes* vector = reinterpret_cast<const SixteenBytes*>(row + first);
+            __builtin_assume(__isGlobal(vector));
+            out = *vector;
+        } else if (!is_outside) {
+#pragma unroll 1
+            for (int i = first; i < first + 16; i += 4) {
+                for (int j = 0; j < 3; ++j) out.words[j] = out.words[j + 1];  // an index would need local memory
+                out.words[3] = rows.load_word(row, i);
+            }
+        }
+    }
+};
+
+// What is added to a value before `to_elements`, in units of 2^-24 of a level. Bytes are rounded to nearest, and the
+// rows between the filters, which are rounded down, are 2^-9 of a level too low on average. Other dtypes get neither,
+// so that a constant image stays as it is.
+template <class Out>
+constexpr int rounding_offset = is_same_v<Out, uint8> ? (1 << 23) + (1 << 15) : 0;
+
+// Four values in units of 2^-24 of a level -> elements.
+template <class Out>
+inline FourElements<Out> to_elements(const Word* values) {
+    FourElements<Out> out;
+    if constexpr (is_same_v<Out, uint8>) {
+        out.word[0] = permute_bytes(permute_bytes(values[0], values[1], 0x73),
+                                    permute_bytes(values[2], values[3], 0x73), low_halves);
+    } else {
+        Pixel<float, 4> scaled;
+        constexpr float scale = 256.0f * inv_255;
+        // The bits are those of 1 + values[i] / 2^32, without the lowest 9 bits of values[i].
+        for (int i = 0; i < 4; ++i)
+            scaled.c[i] =
+                float(max_value<Out>) * __fmaf_rn(__uint_as_float(values[i] >> 9 | 0x3F800000), scale, -scale);
+        const WordPixel<Out, 4> stored = saturate_pack<Out>(scaled);
+        memcpy(&out, &stored, sizeof(out));
+    }
+    return out;
+}
+
+// The row of an image of `last_row + 1` rows that stands for row y, which may be outside: mirrored once at the edges.
+// For rows that are then still outside, row 0: they have no weight, except in an image of one row, whose table may have
+// a weight at pixel 1.
+inline int mirrored_row(int y, int last_row) { return max(last_row - abs(last_row - abs(y)), 0); }
+
+}  // namespace cuaug

@@ -1,0 +1,133 @@
+#include "gpu/batch_slice.cuh"
+#include "gpu/packed_blur_strip.cuh"
+
+namespace cuaug {
+
+// Resident blocks per multiprocessor, which limit the registers.
+#if __CUDA_ARCH__ >= 900
+template <int K, class Out>
+constexpr int blur_packed_blocks = (sizeof(Out) == 8 ? 16 : 28) / K;
+#else
+template <int K, class Out>
+constexpr int blur_packed_blocks = 16 / K;
+#endif
+
+template <int K>
+struct PackedBlurMemory {
+    DigitTable<1> weights_x, weights_y;
+    VerticalDigits vertical[4][32];  // [slot of the newest chunk][lane]
+    bool keeps_pixels;               // neither filter changes anything
+    // Of even and odd chunks: threads may read a chunk while others write the next.
+    PackedSourceChunk<K> sources[2];
+    PackedResultChunk<K> results[2];
+};
+
+// Called by all lanes of one warp.
+template <int K>
+inline void compute_weights(PackedBlurMemory<K>& memory, const GaussianBlurRecord& args, long long n, int lane) {
+    const bool keeps_x = memory.weights_x.compute(args.kernel_width / 2, sigma_of(args, n, 0), lane),
+               keeps_y = memory.weights_y.compute(args.kernel_height / 2, sigma_of(args, n, 1), lane);
+    memory.keeps_pixels = keeps_x && keeps_y;
+    for (int newest = 0; newest < 4; ++newest)
+        memory.vertical[newest][lane] = VerticalDigits(memory.weights_y, newest, lane);
+}
+
+// Stores the rows from `top` to `end` without a filter.
+template <int K, class Out>
+inline void copy_strip(const PackedStrip<K, Out>& strip, int top, int end) {
+    constexpr int ahead = 4;  // chunks that are loaded before the first of them is stored
+#pragma unroll 1
+    for (int y = top; y < end; y += ahead * chunk_rows) {
+        Word words[ahead][2];
+        for (int i = 0; i < ahead; ++i) strip.load_eight(y + i * chunk_rows, words[i]);
+        for (int i = 0; i < ahead && y + i * chunk_rows < end; ++i) {
+            Word values[8];
+            for (int j = 0; j < 8; ++j) values[j] = words[i][j / 4] >> 8 * (j % 4) << 24;
+            strip.store(y + i * chunk_rows, values);
+        }
+    }
+}
+
+// Filters the rows from `top` to `end`. radius: of the horizontal filter.
+template <int K, class Out>
+inline void filter_strip(const PackedStrip<K, Out>& strip, int top, int end, int radius, int thread,
+                         PackedBlurMemory<K>& memory) {
+    using Source = PackedSourceChunk<K>;
+    constexpr int tiles = strip_width / 16;
+    constexpr int lead_chunks = 3;  // that are filtered horizontally before there is a result
+    const int lane = thread & 31, channel = thread >> 5, width = strip.rows.elements / K,
+              chunks = (end - top + chunk_rows - 1) / chunk_rows + lead_chunks;
+    const bool mirrors = strip.left < radius || strip.left + strip_width + radius > width;
+    const ChannelBytes<K> channel_bytes(channel);
+    const HorizontalDigits horizontal(memory.weights_x, lane);
+    FilteredChunks filtered[tiles] = {};
+    SixteenBytes next = {};        // of the next chunk; 0 outside the row, where nothing is loaded
+    int y = top - max_mma_radius;  // the first row of the source in the chunk
+    strip.load(y, next);
+    // Filters a chunk, and stores the rows that the call before has made. slot_constant: `chunk` modulo 4.
+    auto filter_chunk = [&](auto slot_constant, int chunk) {
+        constexpr int slot = decltype(slot_constant)::value;
+        Source& source = memory.sources[slot % 2];
+        source.store(next, strip.part);
+        strip.load(y + chunk_rows, next);
+        __syncthreads();
+        if (mirrors) {
+            source.mirror(strip.left, width, radius, thread);
+            __syncthreads();
+        }
+        Word words[Source::groups];
+        for (int i = 0; i < Source::groups; ++i) words[i] = source.lane_word(channel_bytes, i, lane);
+        for (int i = 0; i < tiles; ++i)
+            filtered[i].put(horizontal.filter(0, words + i), horizontal.filter(1, words + i), slot);
+        if (chunk > lead_chunks)
+            strip.store(y + max_mma_radius - (lead_chunks + 1) * chunk_rows,
+                        memory.results[(slot + 1) % 2].values(strip.part));
+        if (chunk >= lead_chunks) {
+            const VerticalDigits vertical = memory.vertical[slot][lane];
+            for (int i = 0; i < tiles; ++i)
+                memory.results[slot % 2].store(filtered[i].filter(vertical, rounding_offset<Out>), channel, i, lane);
+        }
+        y += chunk_rows;
+    };
+#pragma unroll 1
+    for (int chunk = 0; chunk < chunks; chunk += 4) {
+        filter_chunk(Int<0>(), chunk);
+        if (chunk + 1 < chunks) filter_chunk(Int<1>(), chunk + 1);
+        if (chunk + 2 < chunks) filter_chunk(Int<2>(), chunk + 2);
+        if (chunk + 3 < chunks) filter_chunk(Int<3>(), chunk + 3);
+    }
+    __syncthreads();
+    strip.store(y + max_mma_radius - (lead_chunks + 1) * chunk_rows,
+                memory.results[(chunks - 1) % 2].values(strip.part));
+}
+
+// Blurs packed pixels as gaussian_blur_u8 does, with equal results, but a block has a warp for each channel: gaps
+// between a channel's elements would make the horizontal matrices K times as long, mostly of zeros. The block makes
+// `tile_height` rows of 32 columns; its threads load and store the rows of packed pixels together. Grid: (strips, runs
+// of rows, slices: samples x frames).
+template <class In, class InLayout, int K, class Out, class OutLayout>
+__global__ void __launch_bounds__(32 * K, (blur_packed_blocks<K, Out>))
+    gaussian_blur_packed(const __grid_constant__ GaussianBlurRecord args) {
+    static_assert(is_same_v<In, uint8> && is_same_v<InLayout, Packed> && is_same_v<OutLayout, Packed>);
+    using Slice = BatchSlice<InLayout, OutLayout, K>;
+    __shared__ alignas(16) PackedBlurMemory<K> memory;
+
+    const int top = blockIdx.y * args.tile_height, end = min(top + args.tile_height, args.in_height);
+    PackedStrip<K, Out> strip(args, strip_width * blockIdx.x, threadIdx.x);
+
+    for (long long index = blockIdx.z; index < Slice::count(args); index += gridDim.z) {
+        const Slice slice(args, index);
+        // Otherwise the compiler keeps addresses from slice to slice, in local memory.
+        const int thread = opaque(static_cast<int>(threadIdx.x));
+        strip.set_image(slice.template input<uint8>(args), slice.template output<Out>(args), thread);
+        if (thread < 32) compute_weights(memory, args, slice.n, thread);
+        __syncthreads();
+        if (memory.keeps_pixels)
+            copy_strip(strip, top, end);
+        else  // at least one pixel: a table that does not blur has a weight at pixel 1, too (`DigitTable::compute`)
+            filter_strip(strip, top, end, max(args.kernel_width / 2, 1), thread, memory);
+        __syncthreads();
+    }
+}
+
+}  // namespace cuaug
