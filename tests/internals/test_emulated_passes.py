@@ -6,7 +6,8 @@ from helpers.arrays import noise, seeded
 from helpers.compare import Tolerance, assert_equal
 from helpers.replace import replace_everywhere
 from helpers.thinning import thinned
-from tables import filter_reference
+from tables import color_reference, filter_reference
+from tables.row import TOLERANCES
 
 import cuaug
 from cuaug import transforms as T
@@ -134,6 +135,23 @@ def test_normalize_kernel_equals_cpu_loops(shape, layout, dtype, emulate):
     actual = cuaug.normalize(batch, [0.4, 0.5, 0.6], 0.25, dtype=dtype, layout=layout, out=out)
     tolerance = Tolerance(absolute=1e-6, relative=2**-10 if dtype == "float16" else 1e-6, reason="a product is fused")
     assert_equal(actual, expected, library="numpy", dtype=dtype, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("dtype", thinned([("uint8",), ("float32",), ("float64",)], lambda dtype: dtype == "float32"))
+def test_adjust_hue_kernel_equals_reference(dtype, emulate):
+    """CPU loops have another formula. Of few levels most pixels have equal channels, or are gray."""
+    levels = noise((4, 24, 32, 3), "uint8") // 64 * 85
+    levels[2:] = noise((2, 24, 32, 3), "uint8", seed=1)
+    max_value = 255 if dtype == "uint8" else 1
+    batch, factors = (levels / (255 / max_value)).astype(dtype), (-0.37, 0.0, 0.23, 0.5)
+    emulate("pointwise")
+    actual = cuaug.adjust_hue(batch, factors, layout="NHWC", out=np.full_like(batch, 99))
+    pairs = zip(batch.astype(float), factors, strict=True)
+    expected = np.stack([color_reference.adjust_hue(image, f, max_value=max_value) for image, f in pairs])
+    expected = (expected.round() if dtype == "uint8" else expected).astype(dtype)
+    assert_equal(actual, expected, library="numpy", dtype=dtype, tolerance=TOLERANCES[dtype])
+    gray = np.ptp(batch, -1) == 0
+    np.testing.assert_array_equal(actual[gray], batch[gray])
 
 
 @pytest.mark.parametrize("box", [None, (3, 5, 9, 11)], ids=["mixup", "cutmix"])
