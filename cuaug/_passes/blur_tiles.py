@@ -72,9 +72,8 @@ def blur_strips(
     )
     across = -(-row_elements // _STRIP_WIDTH) * min(planes, 4)
     blocks = across * -(-planes // 4) * frames
-    # `blur_u8_blocks` and `blur_packed_blocks` of the kernels, for narrow results and compute capability 9.0 or higher;
-    # others hold 16 warps.
-    resident_blocks = multiprocessors * (28 // block_warps if block_warps > 1 else 24)
+    # `blur_warps` of the kernels, for narrow results and compute capability 9.0 or higher; others hold 16 warps.
+    resident_blocks = multiprocessors * (24 // block_warps)
 
     def cost(rows: int) -> tuple[int, int]:
         waves = -(-blocks * -(-height // rows) // resident_blocks)

@@ -7,12 +7,21 @@
 #include "gpu/vectors.cuh"
 #include "gpu/wide_multiply.cuh"
 
-// How gaussian_blur_u8 and gaussian_blur_packed load rows of the source, in groups of 16 adjacent elements, and convert
-// their results.
+// Shared by gaussian_blur_u8 and gaussian_blur_packed, which filter strips of an image: chunks of eight rows, 32
+// elements or packed pixels wide.
 
 namespace cuaug {
 
 constexpr int strip_width = 32, chunk_rows = 8;
+
+// Resident warps per multiprocessor, which limit the registers. Compute capability 8.6 holds at most 16 blocks.
+#if __CUDA_ARCH__ >= 900
+template <class Out>
+constexpr int blur_warps = sizeof(Out) == 8 ? 16 : 24;
+#else
+template <class Out>
+constexpr int blur_warps = 16;
+#endif
 
 struct alignas(16) SixteenBytes {
     Word words[4];
@@ -94,5 +103,21 @@ inline FourElements<Out> to_elements(const Word* values) {
 // For rows that are then still outside, row 0: they have no weight, except in an image of one row, whose table may have
 // a weight at pixel 1.
 inline int mirrored_row(int y, int last_row) { return max(last_row - abs(last_row - abs(y)), 0); }
+
+// Stores the rows from `top` to `end` of a strip without a filter.
+template <class Strip>
+inline void copy_strip(const Strip& strip, int top, int end) {
+    constexpr int ahead = 4;  // chunks that are loaded before the first of them is stored
+#pragma unroll 1
+    for (int y = top; y < end; y += ahead * chunk_rows) {
+        Word words[ahead][2];
+        for (int i = 0; i < ahead; ++i) strip.load_eight(y + i * chunk_rows, words[i]);
+        for (int i = 0; i < ahead && y + i * chunk_rows < end; ++i) {
+            Word values[8];
+            for (int j = 0; j < 8; ++j) values[j] = words[i][j / 4] >> 8 * (j % 4) << 24;
+            strip.store(y + i * chunk_rows, values);
+        }
+    }
+}
 
 }  // namespace cuaug

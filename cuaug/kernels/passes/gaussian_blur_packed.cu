@@ -3,15 +3,6 @@
 
 namespace cuaug {
 
-// Resident blocks per multiprocessor, which limit the registers.
-#if __CUDA_ARCH__ >= 900
-template <int K, class Out>
-constexpr int blur_packed_blocks = (sizeof(Out) == 8 ? 16 : 28) / K;
-#else
-template <int K, class Out>
-constexpr int blur_packed_blocks = 16 / K;
-#endif
-
 template <int K>
 struct PackedBlurMemory {
     DigitTable<1> weights_x, weights_y;
@@ -30,22 +21,6 @@ inline void compute_weights(PackedBlurMemory<K>& memory, const GaussianBlurRecor
     memory.keeps_pixels = keeps_x && keeps_y;
     for (int newest = 0; newest < 4; ++newest)
         memory.vertical[newest][lane] = VerticalDigits(memory.weights_y, newest, lane);
-}
-
-// Stores the rows from `top` to `end` without a filter.
-template <int K, class Out>
-inline void copy_strip(const PackedStrip<K, Out>& strip, int top, int end) {
-    constexpr int ahead = 4;  // chunks that are loaded before the first of them is stored
-#pragma unroll 1
-    for (int y = top; y < end; y += ahead * chunk_rows) {
-        Word words[ahead][2];
-        for (int i = 0; i < ahead; ++i) strip.load_eight(y + i * chunk_rows, words[i]);
-        for (int i = 0; i < ahead && y + i * chunk_rows < end; ++i) {
-            Word values[8];
-            for (int j = 0; j < 8; ++j) values[j] = words[i][j / 4] >> 8 * (j % 4) << 24;
-            strip.store(y + i * chunk_rows, values);
-        }
-    }
 }
 
 // Filters the rows from `top` to `end`. radius: of the horizontal filter.
@@ -106,7 +81,7 @@ inline void filter_strip(const PackedStrip<K, Out>& strip, int top, int end, int
 // `tile_height` rows of 32 columns; its threads load and store the rows of packed pixels together. Grid: (strips, runs
 // of rows, slices: samples x frames).
 template <class In, class InLayout, int K, class Out, class OutLayout>
-__global__ void __launch_bounds__(32 * K, (blur_packed_blocks<K, Out>))
+__global__ void __launch_bounds__(32 * K, (blur_warps<Out> / K))
     gaussian_blur_packed(const __grid_constant__ GaussianBlurRecord args) {
     static_assert(is_same_v<In, uint8> && is_same_v<InLayout, Packed> && is_same_v<OutLayout, Packed>);
     using Slice = BatchSlice<InLayout, OutLayout, K>;

@@ -3,15 +3,6 @@
 
 namespace cuaug {
 
-// Resident blocks per multiprocessor, which limit the registers. Compute capability 8.6 holds at most 16.
-#if __CUDA_ARCH__ >= 900
-template <class Out>
-constexpr int blur_u8_blocks = sizeof(Out) == 8 ? 16 : 24;
-#else
-template <class Out>
-constexpr int blur_u8_blocks = 16;
-#endif
-
 // Elements of a pixel in a strip: K if input and result are packed; otherwise 1, as each channel is a plane.
 template <class InLayout, class OutLayout, int K>
 constexpr int packed_channels = is_same_v<InLayout, Packed> && is_same_v<OutLayout, Packed> ? K : 1;
@@ -24,22 +15,6 @@ struct BlurMemory {
     SourceChunk<Step> sources[2];
     ResultChunk results[2];
 };
-
-// Stores the rows from `top` to `end` without a filter.
-template <int Step, class Out>
-inline void copy_strip(const Strip<Step, Out>& strip, int top, int end) {
-    constexpr int ahead = 4;  // chunks that are loaded before the first of them is stored
-#pragma unroll 1
-    for (int y = top; y < end; y += ahead * chunk_rows) {
-        Word words[ahead][2];
-        for (int i = 0; i < ahead; ++i) strip.load_eight(y + i * chunk_rows, words[i]);
-        for (int i = 0; i < ahead && y + i * chunk_rows < end; ++i) {
-            Word values[8];
-            for (int j = 0; j < 8; ++j) values[j] = words[i][j / 4] >> 8 * (j % 4) << 24;
-            strip.store(y + i * chunk_rows, values);
-        }
-    }
-}
 
 // Filters the rows from `top` to `end`. radius: of the horizontal filter, in elements.
 template <int Step, class Out>
@@ -102,7 +77,7 @@ inline void filter_strip(const Strip<Step, Out>& strip, int top, int end, int ra
 // rows. It filters a chunk of the source horizontally, keeps the results of four chunks in registers, and filters these
 // vertically. Grid: (strips x planes, runs of rows, slices: samples x frames x groups of K channels).
 template <class In, class InLayout, int K, class Out, class OutLayout>
-__global__ void __launch_bounds__(32, blur_u8_blocks<Out>)
+__global__ void __launch_bounds__(32, blur_warps<Out>)
     gaussian_blur_u8(const __grid_constant__ GaussianBlurRecord args) {
     static_assert(is_same_v<In, uint8>);
     using Slice = BatchSlice<InLayout, OutLayout, K>;
