@@ -11,7 +11,7 @@ _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 MAX_TILE_WIDTH = 224  # of `_BLUR_TILES`
 
 _STRIP_WIDTH = 32  # of kernels/gpu/blur_rows.cuh: elements of a row, or packed pixels, that a block makes
-_MARGIN = 16  # of kernels/gpu/gaussian_digits.cuh: elements of the source on both sides of a result
+_MARGIN = 16  # of kernels/gpu/gaussian_digits.cuh: elements of the source on both sides of 16 results
 
 
 class Tile(NamedTuple):
@@ -41,7 +41,7 @@ def blur_tile(dtype: str, channels: int, height: int, width: int, taps_x: int, t
 
 
 class StripRuns(NamedTuple):
-    """The blocks of a slice in kernels/passes/gaussian_blur_u8.cu or gaussian_blur_packed.cu."""
+    """The blocks that make a slice in kernels/passes/gaussian_blur_u8.cu or gaussian_blur_packed.cu."""
 
     across: int  # strips of a row, times the planes of a slice (at most 4)
     rows: int  # of the run that a block makes: a multiple of 8
@@ -49,10 +49,15 @@ class StripRuns(NamedTuple):
 
 
 def matrix_skeleton(channels: int, radius: int, are_packed: bool) -> str:
-    """The kernel that blurs uint8 by integer matrix products; `radius` of the horizontal kernel, in pixels.
+    """The name of the CUDA kernel that blurs uint8 by integer matrix products.
 
-    gaussian_blur_u8 takes packed pixels as elements with gaps between those of a channel, if the radius then is at most
-    its margin.
+    In a packed row, adjacent elements of a channel are `channels` elements apart. gaussian_blur_u8 filters such rows as
+    they are, so the radius in elements must not exceed its margin.
+
+    Args:
+        channels: Of an image.
+        radius: Of the horizontal filter, in pixels.
+        are_packed: Whether images and result are.
     """
     return "gaussian_blur_packed" if are_packed and channels > 1 and channels * radius > _MARGIN else "gaussian_blur_u8"
 
@@ -61,9 +66,10 @@ def matrix_skeleton(channels: int, radius: int, are_packed: bool) -> str:
 def blur_strips(
     skeleton: str, frames: int, channels: int, size: tuple[int, int], are_packed: bool, multiprocessors: int
 ) -> StripRuns:
-    """The runs of rows that minimise waves x (chunks of eight rows + 5).
+    """The runs of rows that minimise waves x (chunks of eight rows of a run + 5).
 
-    A warp filters three chunks before it has a result; computing its weights costs about as much as two.
+    A warp filters three chunks before it has a result; computing its weights costs about as much as two. `frames`: of
+    all samples.
     """
     height, width = size
     planes = 1 if are_packed else channels
@@ -72,7 +78,7 @@ def blur_strips(
     )
     across = -(-row_elements // _STRIP_WIDTH) * min(planes, 4)
     blocks = across * -(-planes // 4) * frames
-    # `blur_warps` of the kernels, for narrow results and compute capability 9.0 or higher; others hold 16 warps.
+    # `blur_warps` of kernels/gpu/blur_rows.cuh for compute capability 9.0 or higher, and results other than float64.
     resident_blocks = multiprocessors * (24 // block_warps)
 
     def cost(rows: int) -> tuple[int, int]:

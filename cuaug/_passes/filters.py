@@ -71,15 +71,17 @@ def _blur_config(
 def uses_matrix_products(images: ImageBatch, result: OutputArray, kernel_size: tuple[int, int]) -> bool:
     """Whether kernels/passes/gaussian_blur_u8.cu or gaussian_blur_packed.cu blurs the images.
 
-    These kernels mirror an index once, so the image must be larger than the radius. They count the elements of a row,
-    and the bytes from one row to the next, in 32 bits.
+    These kernels mirror an index once, so the image must be larger than the radius, which counts as 1 in x even if the
+    filter changes nothing. They count the rows of all runs, the elements of a row, and the bytes from one row to the
+    next, in 32 bits.
     """
     height, width = images.size
     fits = max(kernel_size) <= MAX_MMA_TAPS and kernel_size[0] < 2 * width and kernel_size[1] < 2 * height and width > 1
     row_stride = max(abs(axes.strides[3]) for axes in (images.axes, result.axes))
     strides_fit = 8 * row_stride < 1 << 31  # an element has up to 8 bytes
     row_fits = width * images.channels < (1 << 31) - 128
-    is_suitable = images.dtype == "uint8" and fits and strides_fit and row_fits and images.device >= 0
+    height_fits = height < (1 << 31) - (1 << 14)  # up to 1023 runs, each rounded up to a multiple of eight rows
+    is_suitable = images.dtype == "uint8" and fits and strides_fit and row_fits and height_fits and images.device >= 0
     return is_suitable and devices.has_fast_integer_mma(images.device)
 
 

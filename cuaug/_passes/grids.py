@@ -268,7 +268,7 @@ def gaussian_blur(slices: Slices, tile_width: int, tile_height: int, shared_byte
 
 
 def gaussian_blur_u8(slices: Slices, across: int, rows: int, threads: int) -> Grid:
-    """A block makes a run of rows of a strip; the parameters are those of `blur_tiles.StripRuns`."""
+    """Of gaussian_blur_packed, too. A block makes a run of rows of a strip: `blur_tiles.StripRuns`."""
     return across, _runs(slices.height, rows), min(slices.slice_count, _MAX_BLOCKS_YZ)
 
 

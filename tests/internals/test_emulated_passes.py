@@ -206,7 +206,7 @@ MATRIX_BLUR_CASES = [
     ("gaussian_blur_packed", (2, 56, 128, 3), "NHWC", (23, 23), "uint8"),
     ("gaussian_blur_u8", (2, 3, 30, 100), "NCHW", (25, 5), "uint8"),  # the last strip is partial, and the last word
     ("gaussian_blur_u8", (1, 45, 68, 4), "NHWC", (5, 25), "float16"),
-    ("gaussian_blur_packed", (1, 12, 13, 3), "NHWC", (23, 23), "uint8"),  # all pixels but one edge's are reflected
+    ("gaussian_blur_packed", (1, 12, 13, 3), "NHWC", (23, 23), "uint8"),  # at an edge, all other columns are mirrored
     ("gaussian_blur_u8", (2, 20, 37, 3), "NHWC", (7, 7), "float16"),  # rows begin at odd addresses
     ("gaussian_blur_packed", (2, 20, 37, 3), "NHWC", (15, 7), "float16"),
     ("gaussian_blur_u8", (1, 5, 33, 40), "NCHW", (1, 9), "uint8"),  # more channels than a slice has

@@ -14,7 +14,8 @@ namespace cuaug {
 
 constexpr int strip_width = 32, chunk_rows = 8;
 
-// Resident warps per multiprocessor, which limit the registers. Compute capability 8.6 holds at most 16 blocks.
+// Warps that a multiprocessor shall hold, which limits their registers. Compute capability 8.6 holds at most 16 blocks,
+// and a block of gaussian_blur_u8 is a warp.
 #if __CUDA_ARCH__ >= 900
 template <class Out>
 constexpr int blur_warps = sizeof(Out) == 8 ? 16 : 24;
@@ -32,7 +33,7 @@ struct SourceRows {
     int elements, x_stride;
     int vector_elements;  // as `in_vector_elements` of the record; 0 for strided rows
 
-    // Elements i to i + 3; 0 for those beyond the row.
+    // Elements i to i + 3, i >= 0; 0 for those beyond the end of the row.
     Word load_word(const uint8* row, int i) const {
         if (vector_elements && i + 4 <= elements) return *reinterpret_cast<const Word*>(row + i);
         if (x_stride == 1 && i >= 3 && i + 8 <= elements) {  // the two aligned words around them are within the row
@@ -50,7 +51,7 @@ struct SourceRows {
 // 16 adjacent elements of the source rows, which a thread loads.
 struct SourceGroup {
     int first;                   // element
-    bool is_vector, is_outside;  // one load of 16 bytes; no element is within the row
+    bool is_vector, is_outside;  // one load moves all 16; no element is within the row
 
     SourceGroup(const SourceRows& rows, int first)
         : first(first),

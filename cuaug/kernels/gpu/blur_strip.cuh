@@ -3,12 +3,13 @@
 #include "gpu/blur_rows.cuh"
 
 // Moves the rows of a strip between global memory, shared memory and registers, for gaussian_blur_u8. A strip is 32
-// adjacent elements of every row of an image, and a warp makes a run of its rows: in chunks of eight, of which lane
-// 4 g + q moves row g.
+// adjacent elements of every row of an image, and a warp makes a run of its rows, in chunks of eight rows. Lane 4 g + q
+// moves part q of row g: 16 elements of the source, eight of the result.
 
 namespace cuaug {
 
-// Rows of the source in shared memory: the strip, and `margin` elements on both sides. A pixel is `Step` elements.
+// Eight rows of the source in shared memory: the strip, and `margin` elements on both sides. A pixel is `Step`
+// elements.
 template <int Step>
 struct SourceChunk {
     static constexpr int margin = HorizontalDigits::margin, groups = (strip_width + 2 * margin) / 16,
@@ -20,13 +21,13 @@ struct SourceChunk {
     uint8* row(int y) { return bytes + y * pitch; }
     const uint8* row(int y) const { return bytes + y * pitch; }
 
-    // Stores group q.
+    // Stores the lane's group: q of row g.
     void store(const SixteenBytes& from, int lane) {
         *reinterpret_cast<SixteenBytes*>(row(lane >> 2) + 16 * (lane & 3)) = from;
     }
 
-    // The lane's word of a group as matrix B of the horizontal filter (`HorizontalDigits`, gaussian_digits.cuh):
-    // elements 4 q to 4 q + 3 of row g.
+    // The lane's word of matrix B of the horizontal filter (`HorizontalDigits`, gaussian_digits.cuh), for a group of 16
+    // elements: elements 4 q to 4 q + 3 of row g.
     Word lane_word(int group, int lane) const {
         return *reinterpret_cast<const Word*>(row(lane >> 2) + 16 * group + 4 * (lane & 3));
     }
@@ -49,9 +50,9 @@ struct SourceChunk {
     }
 };
 
-// Rows of the result in shared memory, in units of 2^-24 of a level.
+// Eight rows of the result in shared memory, in units of 2^-24 of a level.
 struct ResultChunk {
-    static constexpr int pitch = strip_width + 4;  // 4 more, to avoid bank conflicts
+    static constexpr int pitch = strip_width + 4;  // 4 more, to avoid bank conflicts in `store`
 
     Word items[chunk_rows * pitch];
 
@@ -102,7 +103,7 @@ struct Strip {
         return row;
     }
 
-    // The lane's group of the rows from `first_row` on.
+    // The lane's group of the chunk that begins at `first_row`.
     void load(int first_row, SixteenBytes& to) const {
         group.load(rows, source_row(mirrored_row(first_row + (lane >> 2), last_row)), to);
     }

@@ -4,8 +4,8 @@
 #include "gpu/reduce.cuh"
 #include "records/gaussian_blur.cuh"
 
-// The weights of a Gaussian as matrices of bytes, for gaussian_blur_u8. A weight is an integer in units of 2^-16, split
-// into two digits of base 256: 256 * high + low.
+// The weights of a Gaussian as matrices of bytes, for gaussian_blur_u8 and gaussian_blur_packed. A weight is an integer
+// in units of 2^-16, split into two digits of base 256: 256 * high + low.
 
 namespace cuaug {
 
@@ -15,8 +15,8 @@ constexpr int max_mma_radius = 12;  // the largest radius of a kernel, in pixels
 // weight. Adjacent weights are `Step` elements apart.
 template <int Step>
 struct DigitTable {
-    static constexpr int center = 64,  // index of offset 0; offsets from -63 to 63 are read
-        word_count = 2 * center / 4 + 1;
+    // center: the index of offset 0; `Step * max_mma_radius`, at most 48, elements are used on both sides.
+    static constexpr int center = 64, word_count = 2 * center / 4 + 1;
 
     Word words[2][word_count];  // [high, low], four bytes each
 
@@ -58,7 +58,7 @@ struct DigitTable {
 // of elements at multiples of `Step` from it. The matrices are transposed images: B and the product are [elements, 8
 // rows of the image].
 struct HorizontalDigits {
-    static constexpr int margin = 16, groups = 3;  // of 16 elements
+    static constexpr int margin = 16, groups = 3;  // groups of 16 elements: left, result, right
 
     Word words[2][2 * groups];  // [high, low]
 

@@ -8,24 +8,24 @@
 
 namespace cuaug {
 
-// The part of a chunk that a thread moves: of its row, 16 elements of the source and eight of the result.
+// The part of a chunk that a thread moves: of one row, 16 elements of the source and eight of the result.
 template <int K>
 struct ThreadPart {
-    static constexpr int per_row = 4 * K;
+    static constexpr int per_row = 4 * K;  // threads
 
-    int row, index;
+    int row, index;  // index: in the row
 
     ThreadPart(int thread) : row(thread / per_row), index(thread - per_row * row) {}
 
-    int source_element() const { return 16 * index; }  // counted from the source's margin
-    int result_element() const { return 8 * index; }   // counted from the strip
+    int source_element() const { return 16 * index; }  // counted from the start of the left margin
+    int result_element() const { return 8 * index; }   // counted from the start of the strip
 };
 
-// Selects a channel's bytes of four packed pixels.
+// Selects the bytes of one channel from four packed pixels.
 template <int K>
 struct ChannelBytes {
     static_assert(K > 1);
-    int selector, last_selector;  // of `permute_bytes`
+    int selector, last_selector;  // of `permute_bytes`; the last one is for K = 3
 
     ChannelBytes(int channel)
         : selector(K == 2         ? 0x6420 + 0x1111 * channel
@@ -48,11 +48,11 @@ struct ChannelBytes {
     }
 };
 
-// Rows of the source in shared memory: the strip, and `margin` pixels on both sides.
+// Eight rows of the source in shared memory: the strip, and `margin` pixels on both sides.
 template <int K>
 struct PackedSourceChunk {
     static constexpr int margin = HorizontalDigits::margin, groups = (strip_width + 2 * margin) / 16,
-                         pitch = 16 * K * groups + 16;  // 16 more, to avoid bank conflicts in `lane_word`
+                         pitch = 16 * K * groups + 16;  // 16 more: with K = 3, `lane_word` has no bank conflicts
 
     alignas(16) uint8 bytes[chunk_rows][pitch];
 
@@ -60,8 +60,8 @@ struct PackedSourceChunk {
         *reinterpret_cast<SixteenBytes*>(&bytes[part.row][part.source_element()]) = from;
     }
 
-    // With g = lane / 4 and q = lane % 4, the lane's word of a group of 16 pixels as matrix B of the horizontal filter
-    // (`HorizontalDigits`, gaussian_digits.cuh): a channel of pixels 4 q to 4 q + 3 of row g.
+    // The lane's word of matrix B of the horizontal filter (`HorizontalDigits`, gaussian_digits.cuh), for a group of 16
+    // pixels. With g = lane / 4 and q = lane % 4: one channel of pixels 4 q to 4 q + 3 of row g.
     Word lane_word(const ChannelBytes<K>& channel, int group, int lane) const {
         struct alignas(K == 3 ? 4 : 4 * K) FourPixelsInMemory {
             Word words[K];
@@ -80,8 +80,7 @@ struct PackedSourceChunk {
             // Counted from the edge, pixel 0 outside mirrors pixel 1 inside.
             const int to = pixel < before ? -1 - beyond : width + beyond,
                       from = pixel < before ? beyond + 1 : width - 2 - beyond;
-            // The mirror image of a pixel that the strip does not need may lie left of the margin. Such a pixel gets
-            // the value of the first pixel in the row.
+            // `from` is at most 12 pixels left of the strip, within the margin: `max` changes nothing.
             const int to_index = K * (to - left + margin) + channel,
                       from_index = K * max(from - left + margin, 0) + channel;
             for (int y = 0; y < chunk_rows; ++y) bytes[y][to_index] = bytes[y][from_index];
@@ -89,10 +88,10 @@ struct PackedSourceChunk {
     }
 };
 
-// Rows of the result in shared memory, in units of 2^-24 of a level.
+// Eight rows of the result in shared memory, in units of 2^-24 of a level.
 template <int K>
 struct PackedResultChunk {
-    static constexpr int pitch = K * strip_width + 4;  // 4 more, to avoid bank conflicts
+    static constexpr int pitch = K * strip_width + 4;  // 4 more: with K = 3, `store` has no bank conflicts
 
     Word items[chunk_rows][pitch];
 
@@ -106,6 +105,7 @@ struct PackedResultChunk {
     const Word* values(const ThreadPart<K>& part) const { return &items[part.row][part.result_element()]; }
 };
 
+// A strip of an image, and the thread's part of its chunks.
 template <int K, class Out>
 struct PackedStrip {
     ThreadPart<K> part;
@@ -144,7 +144,7 @@ struct PackedStrip {
         return row;
     }
 
-    // The thread's group of the rows from `first_row` on.
+    // The thread's group of the chunk that begins at `first_row`.
     void load(int first_row, SixteenBytes& to) const {
         group.load(rows, source_row(mirrored_row(first_row + part.row, last_row)), to);
     }

@@ -7,13 +7,13 @@ template <int K>
 struct PackedBlurMemory {
     DigitTable<1> weights_x, weights_y;
     VerticalDigits vertical[4][32];  // [slot of the newest chunk][lane]
-    bool keeps_pixels;               // neither filter changes anything
+    bool keeps_pixels;               // neither filter changes a pixel
     // Of even and odd chunks: threads may read a chunk while others write the next.
     PackedSourceChunk<K> sources[2];
     PackedResultChunk<K> results[2];
 };
 
-// Called by all lanes of one warp.
+// Computes all members but the chunks, for sample n. Called by all lanes of one warp.
 template <int K>
 inline void compute_weights(PackedBlurMemory<K>& memory, const GaussianBlurRecord& args, long long n, int lane) {
     const bool keeps_x = memory.weights_x.compute(args.kernel_width / 2, sigma_of(args, n, 0), lane),
@@ -23,23 +23,23 @@ inline void compute_weights(PackedBlurMemory<K>& memory, const GaussianBlurRecor
         memory.vertical[newest][lane] = VerticalDigits(memory.weights_y, newest, lane);
 }
 
-// Filters the rows from `top` to `end`. radius: of the horizontal filter.
+// Filters the rows from `top` to `end`. radius: of the horizontal filter, in pixels.
 template <int K, class Out>
 inline void filter_strip(const PackedStrip<K, Out>& strip, int top, int end, int radius, int thread,
                          PackedBlurMemory<K>& memory) {
     using Source = PackedSourceChunk<K>;
     constexpr int tiles = strip_width / 16;
-    constexpr int lead_chunks = 3;  // that are filtered horizontally before there is a result
+    constexpr int lead_chunks = 3;  // before there is a result, which is made of four chunks
     const int lane = thread & 31, channel = thread >> 5, width = strip.rows.elements / K,
               chunks = (end - top + chunk_rows - 1) / chunk_rows + lead_chunks;
     const bool mirrors = strip.left < radius || strip.left + strip_width + radius > width;
     const ChannelBytes<K> channel_bytes(channel);
     const HorizontalDigits horizontal(memory.weights_x, lane);
     FilteredChunks filtered[tiles] = {};
-    SixteenBytes next = {};        // of the next chunk; 0 outside the row, where nothing is loaded
+    SixteenBytes next = {};        // the thread's elements of the next chunk; 0 outside the row, as nothing is loaded
     int y = top - max_mma_radius;  // the first row of the source in the chunk
     strip.load(y, next);
-    // Filters a chunk, and stores the rows that the call before has made. slot_constant: `chunk` modulo 4.
+    // Filters a chunk, and stores the rows that the previous call has made. slot_constant: `chunk` modulo 4.
     auto filter_chunk = [&](auto slot_constant, int chunk) {
         constexpr int slot = decltype(slot_constant)::value;
         Source& source = memory.sources[slot % 2];
@@ -76,10 +76,11 @@ inline void filter_strip(const PackedStrip<K, Out>& strip, int top, int end, int
                 memory.results[(chunks - 1) % 2].values(strip.part));
 }
 
-// Blurs packed pixels as gaussian_blur_u8 does, with equal results, but a block has a warp for each channel: gaps
-// between a channel's elements would make the horizontal matrices K times as long, mostly of zeros. The block makes
-// `tile_height` rows of 32 columns; its threads load and store the rows of packed pixels together. Grid: (strips, runs
-// of rows, slices: samples x frames).
+// Blurs packed pixels as gaussian_blur_u8 does, with equal results, but a block has a warp for each channel: if a warp
+// filtered all channels, the elements of the others would lie between those of a channel, so that its horizontal
+// matrices would be up to K times as long, and mostly 0. The block makes `tile_height` rows of a strip of 32 columns;
+// its threads load and store the rows of packed pixels together. Grid: (strips, runs of rows, slices: samples x
+// frames).
 template <class In, class InLayout, int K, class Out, class OutLayout>
 __global__ void __launch_bounds__(32 * K, (blur_warps<Out> / K))
     gaussian_blur_packed(const __grid_constant__ GaussianBlurRecord args) {
@@ -92,14 +93,14 @@ __global__ void __launch_bounds__(32 * K, (blur_warps<Out> / K))
 
     for (long long index = blockIdx.z; index < Slice::count(args); index += gridDim.z) {
         const Slice slice(args, index);
-        // Otherwise the compiler keeps addresses from slice to slice, in local memory.
+        // Without `opaque` the compiler keeps addresses from slice to slice, in local memory.
         const int thread = opaque(static_cast<int>(threadIdx.x));
         strip.set_image(slice.template input<uint8>(args), slice.template output<Out>(args), thread);
         if (thread < 32) compute_weights(memory, args, slice.n, thread);
         __syncthreads();
         if (memory.keeps_pixels)
             copy_strip(strip, top, end);
-        else  // at least one pixel: a table that does not blur has a weight at pixel 1, too (`DigitTable::compute`)
+        else  // radius at least 1: a table that does not blur has a weight at pixel 1, too (`DigitTable::compute`)
             filter_strip(strip, top, end, max(args.kernel_width / 2, 1), thread, memory);
         __syncthreads();
     }

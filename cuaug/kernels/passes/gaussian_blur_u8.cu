@@ -21,7 +21,7 @@ template <int Step, class Out>
 inline void filter_strip(const Strip<Step, Out>& strip, int top, int end, int radius, BlurMemory<Step>& memory) {
     using Source = SourceChunk<Step>;
     constexpr int tiles = strip_width / 16;
-    constexpr int lead_chunks = 3;  // that are filtered horizontally before there is a result
+    constexpr int lead_chunks = 3;  // before there is a result, which is made of four chunks
     const int lane = strip.lane, chunks = (end - top + chunk_rows - 1) / chunk_rows + lead_chunks;
     const bool mirrors = strip.left < radius || strip.left + strip_width + radius > strip.rows.elements;
     const HorizontalDigits horizontal(memory.weights_x, lane);
@@ -30,10 +30,10 @@ inline void filter_strip(const Strip<Step, Out>& strip, int top, int end, int ra
                                        {memory.weights_y, 2, lane},
                                        {memory.weights_y, 3, lane}};
     FilteredChunks filtered[tiles] = {};
-    SixteenBytes next = {};        // of the next chunk; 0 outside the row, where nothing is loaded
+    SixteenBytes next = {};        // the lane's elements of the next chunk; 0 outside the row, as nothing is loaded
     int y = top - max_mma_radius;  // the first row of the source in the chunk
     strip.load(y, next);
-    // Filters a chunk, and stores the rows that the call before has made. slot_constant: `chunk` modulo 4.
+    // Filters a chunk, and stores the rows that the previous call has made. slot_constant: `chunk` modulo 4.
     auto filter_chunk = [&](auto slot_constant, int chunk) {
         constexpr int slot = decltype(slot_constant)::value;
         Source& source = memory.sources[slot % 2];
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(32, blur_warps<Out>)
                    keeps_y = memory.weights_y.compute(radius_y, sigma_of(args, slice.n, 1), lane);
         if (keeps_x && keeps_y)
             copy_strip(strip, top, end);
-        else  // at least one pixel: a table that does not blur has a weight at pixel 1, too (`DigitTable::compute`)
+        else  // radius at least 1: a table that does not blur has a weight at pixel 1, too (`DigitTable::compute`)
             filter_strip(strip, top, end, step * max(radius_x, 1), memory);
     }
 }

@@ -13,7 +13,8 @@ struct GaussianBlurRecord : BatchRecord {
     double value[2];
     int kernel_width;  // odd, at most `max_taps`
     int kernel_height;
-    // Of the tile that a block of gaussian_blur makes: multiples of 8. gaussian_blur_u8 takes only the height.
+    // Of the tile that a block of gaussian_blur makes: multiples of 8. gaussian_blur_u8 and gaussian_blur_packed take
+    // only the height.
     int tile_width;
     int tile_height;
 };
