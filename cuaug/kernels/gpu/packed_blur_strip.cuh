@@ -52,7 +52,7 @@ struct ChannelBytes {
 template <int K>
 struct PackedSourceChunk {
     static constexpr int margin = HorizontalDigits::margin, groups = (strip_width + 2 * margin) / 16,
-                         pitch = 16 * K * groups + 16;  // 16 more: with K = 3, `lane_word` has no bank conflicts
+                         pitch = 16 * K * (groups + 1);  // a group more, for the fewest bank conflicts in `lane_word`
 
     alignas(16) uint8 bytes[chunk_rows][pitch];
 
@@ -80,9 +80,8 @@ struct PackedSourceChunk {
             // Counted from the edge, pixel 0 outside mirrors pixel 1 inside.
             const int to = pixel < before ? -1 - beyond : width + beyond,
                       from = pixel < before ? beyond + 1 : width - 2 - beyond;
-            // `from` is at most 12 pixels left of the strip, within the margin: `max` changes nothing.
-            const int to_index = K * (to - left + margin) + channel,
-                      from_index = K * max(from - left + margin, 0) + channel;
+            // `from` is at most `max_mma_radius` pixels left of the strip, within the margin.
+            const int to_index = K * (to - left + margin) + channel, from_index = K * (from - left + margin) + channel;
             for (int y = 0; y < chunk_rows; ++y) bytes[y][to_index] = bytes[y][from_index];
         }
     }
