@@ -78,7 +78,7 @@ clang: $(VENV)/.test  ## build the extension with Clang, warnings are errors, an
 	  --ignore=tests/migration --ignore=tests/oracles \
 	  --ignore=tests/geometry/test_scalar_matrices.py --ignore=tests/detection/test_torch_compile.py \
 	  --ignore=tests/internals/test_launch_plan.py --ignore=tests/internals/test_grids.py \
-	  --ignore=tests/transforms/test_outside.py --ignore=tests/transforms/test_processes.py \
+	  --ignore=tests/transforms/test_untrusted_descriptions.py --ignore=tests/transforms/test_processes.py \
 	  --ignore-glob='*/test_pixel_op_*.py' --ignore-glob='*/test_show*.py' --ignore-glob='*/test_emulat*.py' \
 	  --deselect=tests/geometry/test_builders.py::test_matrix_builder_kernel_equals_loop
 

@@ -1,6 +1,6 @@
 """The calls whose host time host.py, compare_host.py and single_images.py measure, by row.
 
-Functions and recipes get images of 32x32; some recipes, and the rows "resize a photograph", single images of about
+Functions and recipes get images of 32x32; some recipes, and the rows "resize a large image", single images of about
 352x490, the size of a photograph. All images are noise. Rows have equal names with a batch and with one image.
 """
 
@@ -130,12 +130,12 @@ def cycling_call(transform: Callable[[Any], Any], images: list[Any]) -> Callable
     return lambda: transform(next(image_cycle))
 
 
-def photograph_sizes(height: int, width: int) -> dict[str, tuple[int, int]]:
-    """The sizes to which a photograph is resized, by row."""
+def resize_sizes(height: int, width: int) -> dict[str, tuple[int, int]]:
+    """The sizes to which a large image is resized, by row."""
     return {
-        "resize a photograph to twice its size": (2 * height, 2 * width),
-        "resize a photograph to half its size": (height // 2, width // 2),
-        "resize a photograph to its own size": (height, width),
+        "resize a large image to twice its size": (2 * height, 2 * width),
+        "resize a large image to half its size": (height // 2, width // 2),
+        "resize a large image to its own size": (height, width),
     }
 
 
@@ -154,9 +154,9 @@ def single_image_calls(images: Images) -> dict[str, Calls]:
     small = images.small_tensors[0]
     calls = {name: {TORCH: call} for name, call in function_calls(small, small.float() / 255, 1.2).items()}
     calls["hflip"][NUMPY] = lambda: cuaug.hflip(images.small[0])
-    photograph, (height, width) = images.equal_tensors[0], images.equal_tensors[0].shape[1:]
-    for name, size in photograph_sizes(height, width).items():
-        calls[name] = {TORCH: functools.partial(cuaug.resize, photograph, size)}
+    large_image, (height, width) = images.equal_tensors[0], images.equal_tensors[0].shape[1:]
+    for name, size in resize_sizes(height, width).items():
+        calls[name] = {TORCH: functools.partial(cuaug.resize, large_image, size)}
     normalize, jitter = T.Normalize(MEAN, STD), T.ColorJitter(0.4, 0.4, 0.4)
     imagenet = [T.RandomResizedCrop(224), T.RandomHorizontalFlip(), jitter, normalize]
     evaluation = [T.Resize(256), T.CenterCrop(224), normalize]

@@ -108,9 +108,9 @@ def torchvision_calls(images: Images) -> dict[str, Calls]:
         DETECTION: lambda: affine({"image": image, "boxes": boxes, "labels": labels}),
         SEGMENTATION: lambda: affine({"image": image, "mask": mask}),
     }
-    photograph = images.equal_tensors[0]
-    for name, size in host_calls.photograph_sizes(*photograph.shape[1:]).items():
-        calls[name] = functools.partial(F.resize, photograph, list(size), antialias=True)
+    large_image = images.equal_tensors[0]
+    for name, size in host_calls.resize_sizes(*large_image.shape[1:]).items():
+        calls[name] = functools.partial(F.resize, large_image, list(size), antialias=True)
     return {name: {"torchvision v2": call} for name, call in calls.items()}
 
 

@@ -32,10 +32,10 @@ COLOURS = np.array([[255, 230, 0], [0, 200, 255], [255, 60, 200]], np.uint8)
 INTRODUCTION = f"""# Gallery
 
 Each picture shows the photograph and then the results of a batch of five copies, with one parameter or one draw per
-sample; one result if all five are equal. For functions that mix samples, five photographs stand above their results. A
-transform runs as `T.Compose([transform], seed={SEED})`. Normalized results are shown as `0.5 + 0.2 * value`.
-`python -m cuaug gallery` writes this page and its pictures. It runs the calls as printed here, with the names that
-`docs/gallery_calls.py` defines.
+sample; one result if all five are equal. For `mixup`, `cutmix`, their transforms and `T.Compose`, five photographs
+stand above their results. A transform runs as `T.Compose([transform], seed={SEED})`. Normalized results are shown as
+`0.5 + 0.2 * value`. `python -m cuaug gallery` writes this page and its pictures. It runs the calls as printed here,
+with the names that `docs/gallery_calls.py` defines.
 """
 
 PICTURES = gallery_calls.calls()

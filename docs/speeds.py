@@ -223,7 +223,7 @@ def single_images() -> str:
 def placement() -> str:
     row, batch = rows(RECIPES, "gpu")["imagenet, antialiased"], 256
     rate = batch / row["wall_us"] * 1e6
-    step = [["training step, ImageNet recipe, batches of 256", f"{rate:,.0f}", f"{row['wall_us']:,.0f}"]]
+    step = [["ImageNet recipe, batches of 256", f"{rate:,.0f}", f"{row['wall_us']:,.0f}"]]
     header = ["the recipe alone", "images per second", "microseconds per batch"]
     return f"{markdown(header, step, RECIPES)}\n\n{loaders()}"
 

@@ -34,8 +34,11 @@ def requires_gradient(*arrays: Any) -> bool:
     )
 
 
-def is_intercepting() -> bool:
-    """Whether torch must see operations: under torch.compile, torch.func, forward-mode autograd or a dispatch mode."""
+def context_needs_torch_ops() -> bool:
+    """Whether torch follows the operations of all tensors.
+
+    It does under torch.compile, torch.func, forward-mode autograd and dispatch modes.
+    """
     torch = sys.modules.get("torch")
     return torch is not None and bool(
         torch.compiler.is_compiling()
@@ -45,10 +48,11 @@ def is_intercepting() -> bool:
     )
 
 
-def needs_operations(*values: Any) -> bool:
-    """Whether autograd records operations on one of the values, or one can be read by torch's operations only.
+def values_need_torch_ops(*values: Any) -> bool:
+    """Whether autograd records operations on one of the values, or only torch's operations can read one of them.
 
-    The latter are tensors on a device other than the CPU and CUDA devices, and of classes with a dispatch of their own.
+    Only they read tensors on devices other than the CPU and CUDA devices, and tensors of classes that define
+    `__torch_dispatch__`.
     """
     torch = sys.modules.get("torch")
     if torch is None:
@@ -63,9 +67,9 @@ def needs_operations(*values: Any) -> bool:
     return False
 
 
-def must_see_operations(*values: Any) -> bool:
-    """Whether torch must see the operations on the values: a kernel or a loop cannot take their place."""
-    return needs_operations(*values) or is_intercepting()
+def needs_torch_ops(*values: Any) -> bool:
+    """Whether a result must be computed by torch's operations, not by a kernel or a loop."""
+    return values_need_torch_ops(*values) or context_needs_torch_ops()
 
 
 def is_deterministic() -> bool:

@@ -97,7 +97,8 @@ def device_number(device: Any) -> int:
     if device is None or str(device) == "cpu":
         return -1
     device_type, _, index = str(device).partition(":")
-    text = str(device) if type(device) is int else index if device_type == "cuda" else ""
+    is_integer = type(device) is int or isinstance(device, np.integer)
+    text = str(device) if is_integer else index if device_type == "cuda" else ""
     if not (text.isdecimal() or (device_type == "cuda" and not index)):
         raise ValueError(f"device must be 'cpu', 'cuda', 'cuda:1' or a GPU's number, got {value_text(device)}")
     return devices.existing_device(int(text) if text else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._arrays.autograd import must_see_operations
+from .._arrays.autograd import needs_torch_ops
 from .._arrays.convert import detach, namespace
 from .box_formats import area
 from .box_pairs import compare_pairs
@@ -16,7 +16,7 @@ def pairwise_iou(boxes1: Any, boxes2: Any, kind: str, eps: float = 0.0) -> Any:
 
     `eps` is added to the denominators of the penalties of "diou" and "ciou".
     """
-    if must_see_operations(boxes1, boxes2):
+    if needs_torch_ops(boxes1, boxes2):
         return _pairwise_iou(boxes1, boxes2, kind, eps)
     return compare_pairs(boxes1, boxes2, kind, eps)
 

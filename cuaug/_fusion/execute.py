@@ -39,7 +39,7 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
         if result is not None:
             images = describe_result(result, images, pass_.input_channels)
         if pass_.branch is not None:
-            if pass_.branch.first:
+            if pass_.branch.is_first:
                 branch_input, branch_results = images, []
             else:
                 branch_results = [*branch_results, images]

@@ -150,7 +150,7 @@ def _use_resample_kernel(recipe: Recipe) -> None:
     """
     for op in recipe.ops:
         if isinstance(op, Resize):
-            op.fits_warp, op.joins_padding = False, True
+            op.fits_warp, op.padding_joins_pass = False, True
 
 
 def argument_columns(recipe: Recipe) -> np.ndarray:

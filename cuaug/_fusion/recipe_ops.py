@@ -87,7 +87,7 @@ class Resize:
     fits_warp: bool  # antialiased bilinear, at most twofold reduction: a GPU's warp kernel computes these few taps
     # Whether padding after it joins its pass: in ragged batches, whose results need one size. Other batches are padded
     # by the next pass, which changes pixels as well: that is faster (benchmarks/log/drawn-sizes.md).
-    joins_padding: bool = False
+    padding_joins_pass: bool = False
 
     @property
     def columns(self) -> Sequence[Column]:
@@ -218,7 +218,7 @@ class Grayscale:
 class Branch:
     """The start of a branch. Every branch of a `Blend` reads the images at the first branch."""
 
-    first: bool  # whether it is the first branch of its blend
+    is_first: bool  # the first branch of its blend
 
 
 @dataclass

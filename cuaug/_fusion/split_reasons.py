@@ -94,7 +94,7 @@ def _override_reason(pass_: Pass, op: OverrideOp) -> str:
 def _branch_reason(pass_: Pass, op: Branch) -> str:
     if not pass_.ops and pass_.branch is None:
         return ""
-    if op.first:
+    if op.is_first:
         return "the branches start from the images at this point"
     return "another branch starts from the images that the first one read"
 
@@ -106,8 +106,8 @@ def _cast_reason(pass_: Pass, op: Cast) -> str:
         return "another conversion"
     if rounding := _rounding_reason(pass_):
         return rounding
-    new_range = not op.scale and MAX_VALUE.get(op.dtype) != MAX_VALUE.get(pass_.output_dtype)
-    if new_range and MAX_VALUE.get(pass_.output_dtype) != MAX_VALUE.get(pass_.input_dtype):
+    changes_range = not op.scale and MAX_VALUE.get(op.dtype) != MAX_VALUE.get(pass_.output_dtype)
+    if changes_range and MAX_VALUE.get(pass_.output_dtype) != MAX_VALUE.get(pass_.input_dtype):
         return f"the conversion keeps the numbers of {pass_.output_dtype}"
     return ""
 
@@ -143,7 +143,7 @@ def _mean_ends_pass(pass_: Pass, op: Pointwise) -> bool:
 
 def _after_resize_reason(op: CoordinateMap, resize: Resize, maps: Sequence[CoordinateMap]) -> str:
     """`maps`: those between the resize and `op`. If `op` reads a border and one is not a flip, a pass begins."""
-    if not op.pixel_aligned or (op.reads_border and not resize.joins_padding):
+    if not op.pixel_aligned or (op.reads_border and not resize.padding_joins_pass):
         return "an antialiased resize comes before"
     if op.reads_border and (op.border != "constant" or not all(other.flip_axis for other in maps)):
         return f"a border ({op.border}) around the canvas at this point"

@@ -72,13 +72,13 @@ class Builder:
 
     def __call__(self, numbers: Numbers = None, /, **values: Any) -> Any:
         """The result. `values` has the names of the inputs in messages."""
-        if autograd.is_intercepting():
+        if autograd.context_needs_torch_ops():
             return self._apply_formula(numbers, values)
         key, addresses = call_key(numbers, values.values())
         plan = self.plans.get(key)
         if plan is not None:
             return plan.run(addresses)
-        if autograd.needs_operations(*values.values()):
+        if autograd.values_need_torch_ops(*values.values()):
             return self._apply_formula(numbers, values)
         inputs = describe_inputs(values, self._domains(len(values)))
         if self.is_exact:

@@ -29,7 +29,7 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
 def composition(maps: Sequence[Any]) -> Any:
     """`cuaug.compose_affine`: a builder multiplies up to five matrices, so more take several calls."""
     values = {f"M[{i}]": matrix for i, matrix in enumerate(maps)}
-    if len(maps) <= MAX_BUILDER_INPUTS or autograd.must_see_operations(*maps):
+    if len(maps) <= MAX_BUILDER_INPUTS or autograd.needs_torch_ops(*maps):
         return COMPOSITION(**values)  # the formula multiplies any number of matrices
     inputs = describe_inputs(values, (Domain(MATRIX),) * len(maps))
     while len(inputs.numbers) > MAX_BUILDER_INPUTS:

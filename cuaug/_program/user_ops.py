@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from math import isinf
 from typing import Any, NamedTuple
 
 from .._value_text import value_text
@@ -32,6 +31,7 @@ MAX_PARAMETERS = 30  # `native::max_op_params` less the two of `cuaug::UserOp`
 MAX_CHARACTERS = 1000
 MAX_TOKENS = 256
 MAX_PARENTHESES = 16  # inside each other
+_MAX_FLOAT32 = (2 - 2**-23) * 2.0**127
 MAX_NAME = 64  # characters; the op's name is part of a file's name
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)"
@@ -148,13 +148,13 @@ def _is_parameter_name(name: str) -> bool:
 
 
 def _check_tokens(expression: str) -> None:
-    """Refuses expressions that would take long to compile, infinite numbers, and unbalanced parentheses."""
+    """Refuses long expressions, which compile slowly, numbers beyond float32, and unbalanced parentheses."""
     tokens = list(_tokens(expression))
     if len(tokens) > MAX_TOKENS:
         raise ValueError(f"expression must have at most {MAX_TOKENS} names, numbers and signs, got {len(tokens)}")
     for token in tokens:
-        if token["number"] and isinf(float(token["number"])):
-            raise ValueError(f"expression must have finite numbers, got {token['number']}")
+        if token["number"] and float(token["number"]) > _MAX_FLOAT32:
+            raise ValueError(f"expression must have finite float32 numbers, got {token['number']}")
     depths = _depths(token["sign"] or "" for token in tokens)
     if max(depths) > MAX_PARENTHESES:
         raise ValueError(

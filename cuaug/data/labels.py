@@ -12,14 +12,14 @@ from .._value_text import value_text
 from .receivers import holds_numbers
 
 
-def integer_label(value: Any) -> int:
-    """A label of an image, which fits into 64 bits."""
+def integer_label(value: Any, rule: str = "labels must be integers", subject: str = "") -> int:
+    """A label of an image, which fits into 64 bits. `rule` and `subject` are the beginning and the end of messages."""
     try:
         label = operator.index(bool(value) if isinstance(value, np.bool_) else value)
     except TypeError as error:
-        raise TypeError(f"labels must be integers, got {value_text(value)}") from error
+        raise TypeError(f"{rule}, got {value_text(value)}{subject}") from error
     if not -1 << 63 <= label < 1 << 63:
-        raise ValueError(f"labels must be integers of 64 bits, got {value_text(label)}")
+        raise ValueError(f"{rule} of 64 bits, got {value_text(label)}{subject}")
     return label
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from reprlib import repr  # shortens: a value may be long
 from typing import Any, NamedTuple, TypeAlias
@@ -13,12 +12,12 @@ from .._arrays import convert
 from .._arrays.registry import library_of
 from .._arrays.tv_tensors import tv_kind
 from .._detection.box_formats import FORMATS, convert_format, stated_format
-from .._value_text import value_text
 from ..transforms.sample_kinds import KINDS
+from .labels import integer_label
 from .receivers import NumPyReceiver, holds_numbers
 
-Target: TypeAlias = "dict[str, Any]"
-Targets: TypeAlias = "np.ndarray | list[Target]"  # numbers [N, ...], or a dict for each sample
+TargetDict: TypeAlias = "dict[str, Any]"
+Targets: TypeAlias = "np.ndarray | list[TargetDict]"  # numbers [N, ...], or a dict for each sample
 
 # By kind: the shape in messages, the numbers of axes, and the extents of the last axis (None: any).
 _SHAPES = {
@@ -53,7 +52,9 @@ def batch_targets(
     if values and all(value is None for value in values):
         return None
     if not any(isinstance(value, Mapping) for value in values):
-        return np.array([_label(value, name_of(i)) for value, i in zip(values, ids, strict=True)], np.int64)
+        rule = "targets must be dicts, or integers"
+        labels = [integer_label(value, rule, f" for {name_of(i)}") for value, i in zip(values, ids, strict=True)]
+        return np.array(labels, np.int64)
     for value, i in zip(values, ids, strict=True):
         if not isinstance(value, Mapping):
             raise TypeError(
@@ -62,18 +63,8 @@ def batch_targets(
     return [_checked_target(value, name_of(i), box_format) for value, i in zip(values, ids, strict=True)]
 
 
-def _label(value: Any, name: str) -> int:
-    try:
-        label = operator.index(bool(value) if isinstance(value, np.bool_) else value)
-    except TypeError as error:
-        raise TypeError(f"targets must be dicts, or integers, got {type(value).__name__} for {name}") from error
-    if not -1 << 63 <= label < 1 << 63:
-        raise ValueError(f"targets must be integers of 64 bits, got {value_text(label)} for {name}")
-    return label
-
-
-def _checked_target(target: Mapping[str, Any], name: str, box_format: str) -> Target:
-    result: Target = {}
+def _checked_target(target: Mapping[str, Any], name: str, box_format: str) -> TargetDict:
+    result: TargetDict = {}
     for key, value in target.items():
         kind = KINDS.get(key)
         if kind == "images":
@@ -91,7 +82,7 @@ def _checked_target(target: Mapping[str, Any], name: str, box_format: str) -> Ta
     return result
 
 
-def _check_counts(target: Target, name: str) -> None:
+def _check_counts(target: TargetDict, name: str) -> None:
     """Checks the counts of the first value of kind "labels" and of kind "valid" against the first of kind "boxes"."""
     first: dict[str | None, tuple[str, Any]] = {}
     for key, value in target.items():
@@ -146,7 +137,7 @@ def have_masks(targets: Targets | None) -> bool:
     return isinstance(targets, list) and any(KINDS.get(key) == "masks" for target in targets for key in target)
 
 
-def move_to_crops(targets: Sequence[Target], crops: CropMap, format: str) -> list[Target]:
+def move_to_crops(targets: Sequence[TargetDict], crops: CropMap, format: str) -> list[TargetDict]:
     """Targets in pixels of the crops. Nothing is clipped, as the rest of the recipe moves the objects once more."""
     return [
         {key: _moved_entry(KINDS.get(key), value, scale, offset, format) for key, value in target.items()}
@@ -166,7 +157,7 @@ def _moved_entry(kind: str | None, value: Any, scale: np.ndarray, offset: np.nda
     return value
 
 
-def to_receiver(targets: Sequence[Target], receiver: NumPyReceiver) -> list[Target]:
+def to_receiver(targets: Sequence[TargetDict], receiver: NumPyReceiver) -> list[TargetDict]:
     """Targets whose arrays are the receiver's: views of one block of memory, which is copied once."""
     arrays = [value for target in targets for value in target.values() if holds_numbers(value)]
     starts = np.cumsum([0, *(-(-array.nbytes // _ALIGNMENT) * _ALIGNMENT for array in arrays)]).tolist()
@@ -180,6 +171,6 @@ def to_receiver(targets: Sequence[Target], receiver: NumPyReceiver) -> list[Targ
     ]
 
 
-def arrays_with_kind(target: Target) -> Target:
+def arrays_with_kind(target: TargetDict) -> TargetDict:
     """The entries that a recipe may move, mix or remove."""
     return {key: value for key, value in target.items() if key in KINDS and library_of(type(value)) is not None}

@@ -7,8 +7,9 @@ the first file that failed. The size that a file declares is compared with the l
 """
 
 from .._codecs.jpeg_headers import Header
-from .decode import decode_and_crop_jpeg, decode_image, decode_jpeg, read_header
+from .decode import decode_and_crop_jpeg, decode_image, decode_jpeg
 from .encode import encode_jpeg
+from .header import read_header
 
 __all__ = ["Header", "decode_and_crop_jpeg", "decode_image", "decode_jpeg", "encode_jpeg", "read_header"]
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from .. import _missing_names
 from . import (
-    box_limits,
     boxes,
     choices,
     color,
@@ -28,10 +27,10 @@ from . import (
     registry,
     several_crops,
     several_sizes,
+    torchvision_boxes,
     transform,
 )
 from . import functional as functional
-from .box_limits import *
 from .boxes import *
 from .choices import *
 from .color import *
@@ -54,10 +53,10 @@ from .policies import *
 from .registry import *
 from .several_crops import *
 from .several_sizes import *
+from .torchvision_boxes import *
 from .transform import *
 
 __all__: list[str] = []
-__all__ += box_limits.__all__
 __all__ += boxes.__all__
 __all__ += choices.__all__
 __all__ += color.__all__
@@ -80,6 +79,7 @@ __all__ += policies.__all__
 __all__ += registry.__all__
 __all__ += several_crops.__all__
 __all__ += several_sizes.__all__
+__all__ += torchvision_boxes.__all__
 __all__ += transform.__all__
 
 

@@ -83,10 +83,10 @@ class ChoicePart:
         for column, value, parts in self._branches:
             indices = np.flatnonzero(table[:, column] == value)
             if len(indices) == count > 0:
-                sample, layout = _call_inner_parts(parts, sample, names, ids, step, layout, get_key)
+                sample, layout = _call_each_part(parts, sample, names, ids, step, layout, get_key)
             elif len(indices):
                 chosen = samples_at(sample, count, indices.tolist())
-                chosen, chosen_layout = _call_inner_parts(
+                chosen, chosen_layout = _call_each_part(
                     parts, chosen, names, sample_ids[indices], step, layout, get_key
                 )
                 try:
@@ -166,7 +166,7 @@ def call_parts(
             keys.append(get_key(ids, step))
         return keys[0]
 
-    sample, _ = _call_inner_parts(parts, sample, names, ids, step, layout, get_key_once)
+    sample, _ = _call_each_part(parts, sample, names, ids, step, layout, get_key_once)
     get_key_once(ids, step)  # a recipe without parts that draw counts its calls, too
     return with_plain_containers(sample) if any(_makes_containers(part) for part in parts) else sample
 
@@ -183,7 +183,7 @@ def _may_unstack(transform: Transform) -> bool:
     return transform.calls_recipe and issubclass(transform._recipe_base, (SizeTransform, Choice))
 
 
-def _call_inner_parts(
+def _call_each_part(
     parts: Parts, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: str | None, get_key: GetKey
 ) -> tuple[Any, str | None]:
     """The sample after the parts of a recipe or of a branch, and its layout, for later parts.
@@ -230,6 +230,7 @@ def _call_transform(transform: Transform, sample: Any, names: Sequence[str], lay
         arguments, named_arguments = list(given.values()), dict[str, Any]()
         if transform.calls_recipe:  # as a call of the transform itself passes them
             targets = {name: given.get(name) for name in ("masks", "boxes", "keypoints", "labels")}
+            # A dict as second argument is `masks` in the signature of `forward`, but has the name "target" here.
             targets["masks"] = given.get("target", targets["masks"])
             method = transform.__call__ if transform.has_own_call else transform.forward
             arguments, named_arguments = forward_arguments(method, given["images"], targets, {})

@@ -191,7 +191,7 @@ class AugMix(Transform):
             recipe.beta(f"share_{i}", self.alpha, self.alpha * count, otherwise=1.0) for i, count in enumerate(counts)
         ]
         for chain in range(self.mixture_width):
-            recipe.add(Branch(first=chain == 0))
+            recipe.add(Branch(is_first=chain == 0))
             self._write_chain(recipe)
         recipe.add(Blend(fractions))
 

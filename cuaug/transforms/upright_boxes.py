@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import convert
-from .._arrays.autograd import must_see_operations
+from .._arrays.autograd import needs_torch_ops
 from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.numpy_library import NUMPY
 from .._arrays.protocol import Library
@@ -115,4 +115,4 @@ def move_boxes(
 
 def _has_loop(library: Library, arrays: Sequence[Any]) -> bool:
     """Whether the loop or the kernel takes the arrays. `library`: that of the results."""
-    return library is NUMPY or (library.name in ("torch", "cupy") and not must_see_operations(*arrays))
+    return library is NUMPY or (library.name in ("torch", "cupy") and not needs_torch_ops(*arrays))

@@ -1,7 +1,7 @@
 """Fixtures of this folder."""
 
 import pytest
-from helpers.loader import encoded, photographs
+from helpers.loader import encoded_file, photo_parts
 
 
 @pytest.fixture
@@ -12,4 +12,4 @@ def tv():
 @pytest.fixture(scope="module")
 def files():
     """Encoded JPEG images, each with its label."""
-    return [(encoded(image, subsampling=i % 3), i % 5) for i, image in enumerate(photographs(23))]
+    return [(encoded_file(image, subsampling=i % 3), i % 5) for i, image in enumerate(photo_parts(23))]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.compare import assert_equal
-from helpers.loader import RECIPES, encoded, photographs
+from helpers.loader import RECIPES, encoded_file, photo_parts
 
 import cuaug
 import cuaug.io
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.jpeg
 def damaged(tmp_path_factory):
     """2,000 files: 100 corrupt, 20 missing, 10 decompression bombs."""
     folder = tmp_path_factory.mktemp("damaged")
-    good = [encoded(image) for image in photographs(20)]
+    good = [encoded_file(image) for image in photo_parts(20)]
     paths, bad = [folder / f"{i}.jpg" for i in range(2000)], {}
     for i, path in enumerate(paths):
         data = bytearray(good[i % 20])
@@ -83,8 +83,8 @@ def test_loader_on_error_replace_substitutes(damaged):
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])
 def test_loader_image_smaller_than_crop_is_bad(kind):
-    small = encoded(np.zeros((30, 60, 3), np.uint8), format=kind)
-    large = encoded(np.full((50, 60, 3), 7, np.uint8), format=kind)
+    small = encoded_file(np.zeros((30, 60, 3), np.uint8), format=kind)
+    large = encoded_file(np.full((50, 60, 3), 7, np.uint8), format=kind)
     loader = Loader([small, large], 2, [T.RandomCrop(48)], on_error="skip", max_bad=None, library="numpy")
     (batch,) = loader
     assert batch.ids.tolist() == [1]

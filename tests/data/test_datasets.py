@@ -5,7 +5,7 @@ import types
 import numpy as np
 import pytest
 from helpers.compare import assert_equal
-from helpers.loader import encoded
+from helpers.loader import encoded_file
 
 from cuaug import transforms as T
 from cuaug.data import Collate, ImageFiles, Loader
@@ -181,7 +181,7 @@ def shapes_and_dtypes(value):
 @pytest.mark.parametrize("name", RECIPES_OF_EMPTY_BATCHES)
 def test_loader_batch_without_samples_is_like_the_others(name, library):
     pytest.importorskip(library)
-    files = [(encoded(np.full((40, 48, 3), 9 * i, np.uint8)), i) for i in range(5)]
+    files = [(encoded_file(np.full((40, 48, 3), 9 * i, np.uint8)), i) for i in range(5)]
     ranks = [Loader(files, 2, RECIPES_OF_EMPTY_BATCHES[name], shard=(i, 2), seed=0, library=library) for i in range(2)]
     (_, partial), (full, empty) = ranks
     assert (len(full.ids), len(partial.ids), len(empty.ids), len(empty.labels)) == (2, 1, 0, 0)
@@ -193,7 +193,7 @@ def test_loader_batch_without_samples_is_like_the_others(name, library):
 
 def test_collate_batch_of_bad_images_is_like_the_others():
     pytest.importorskip("torch")
-    data = encoded(np.zeros((40, 48, 3), np.uint8))
+    data = encoded_file(np.zeros((40, 48, 3), np.uint8))
     for bad_first in (False, True):
         collate = Collate([T.RandomCrop(32, padding=4), T.MixUp(num_classes=5)], seed=0, on_error="skip")
         collate.set_epoch(0)
@@ -210,7 +210,7 @@ NEED_OR_REFUSE_BOXES = {
 
 @pytest.mark.parametrize("name", NEED_OR_REFUSE_BOXES)
 def test_loader_first_batch_without_samples_may_have_dicts(name):
-    source = ImageFiles([encoded(np.zeros((40, 48, 3), np.uint8))], targets=[{}])
+    source = ImageFiles([encoded_file(np.zeros((40, 48, 3), np.uint8))], targets=[{}])
     ((images, targets),) = Loader(source, 1, NEED_OR_REFUSE_BOXES[name], seed=0, shard=(1, 2), library="numpy")
     assert (images.shape, targets) == ((0, 8, 8, 3), [])
 

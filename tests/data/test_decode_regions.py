@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.compare import Tolerance, assert_equal
-from helpers.loader import encoded, photographs
+from helpers.loader import encoded_file, photo_parts
 from helpers.loader_checks import ONE_LEVEL, expected_batch
 
 import cuaug
@@ -19,8 +19,8 @@ COORDINATES = Tolerance(1e-9, reason="float64 coordinates of up to 2000, rounded
 
 def test_loader_decodes_large_image_at_reduced_resolution():
     """`Resize` from 300 to 150 needs half the resolution: the pixels equal those of a decoder that halves."""
-    image = next(photographs(1, 300, 301))
-    file = encoded(image)
+    image = next(photo_parts(1, 300, 301))
+    file = encoded_file(image)
     ((images, labels),) = Loader([file], 1, [T.Resize((150, 150))], library="numpy")
     assert labels is None
     half = cuaug.io.decode_jpeg(file, scale=1 / 2)
@@ -34,7 +34,7 @@ def test_loader_boxes_follow_reduced_resolution():
     """Levels are linear in x and y, so that a reduced resolution keeps them and an error in a position shifts them."""
     y, x = np.mgrid[:400, :600]
     ramp = np.stack([y / 400, x / 600, (x + y) / 1000], 2)
-    file = encoded((ramp * 255).round().astype("uint8"), subsampling=0, quality=100)
+    file = encoded_file((ramp * 255).round().astype("uint8"), subsampling=0, quality=100)
     recipe = T.Compose([T.RandomResizedCrop(16, antialias=False)], seed=1)
     for epoch in range(5):
         loader = Loader([file] * 8, 8, recipe, library="numpy")
@@ -73,7 +73,7 @@ def test_loader_decode_box_equals_recipe_box(recipe, antialias, interpolation):
     ]
     images = [rng.integers(128, 256, (*size, 3), "uint8") for size in sizes]
     recipe = T.Compose(recipe(interpolation=interpolation, antialias=antialias), seed=4)
-    source = [encoded(image, format="PNG") for image in images]
+    source = [encoded_file(image, format="PNG") for image in images]
     ((result, _),) = Loader(source, len(images), recipe, library="numpy")
     expected = [recipe(image[None], ids=[i], step=0)[0] for i, image in enumerate(images)]
     assert_equal(result, np.stack(expected), tolerance=ONE_LEVEL)
@@ -106,7 +106,7 @@ def test_loader_runs_subclass_of_crop(transforms):
     """The loader does not replace a subclass with its base class."""
     image = np.random.default_rng(0).integers(0, 256, (60, 70, 3), "uint8")
     recipe = T.Compose(transforms)
-    ((result, _),) = Loader([encoded(image, format="PNG")], 1, recipe, library="numpy")
+    ((result, _),) = Loader([encoded_file(image, format="PNG")], 1, recipe, library="numpy")
     assert_equal(result, recipe(image[None]), tolerance=ONE_LEVEL)
 
 
@@ -139,6 +139,6 @@ def test_loader_slots_waste_little_memory():
     groups = group_by_size(extents, np.zeros_like(extents))
     assert sorted(np.concatenate(groups).tolist()) == list(range(32))
     assert sum(len(group) * extents[group].max(0).prod() for group in groups) * 3 < 1 << 30
-    files = [encoded(image + np.uint8(10 * i)) for i, image in enumerate([tall, wide] * 8)]
+    files = [encoded_file(image + np.uint8(10 * i)) for i, image in enumerate([tall, wide] * 8)]
     ((images, _),) = Loader(files, 16, [T.Resize((8, 8))], library="numpy")
     assert np.abs(images.astype(int) - 10 * np.arange(16)[:, None, None, None]).max() <= 1

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from helpers.loader import encoded, photographs
+from helpers.loader import encoded_file, photo_parts
 
 from cuaug import transforms as T
 from cuaug.data import Loader
@@ -67,7 +67,7 @@ def test_decode_threads_keep_the_minimum():
 
 @pytest.mark.jpeg
 def test_loader_slow_consumer_gets_fewer_decode_threads():
-    files = [encoded(image) for image in photographs(2)]
+    files = [encoded_file(image) for image in photo_parts(2)]
     loader = Loader(files * 100, 2, [T.RandomResizedCrop(32)], threads=2, seed=0)
     thread_counts = []
     for _ in loader:

@@ -5,7 +5,7 @@ from io import BytesIO
 
 import numpy as np
 import pytest
-from helpers.loader import encoded, photographs
+from helpers.loader import encoded_file, photo_parts
 from PIL import Image
 
 import cuaug
@@ -49,7 +49,7 @@ SETTINGS = DecodeSettings(threads=DecodeThreads(2), strict=True, dct_scale=True,
 
 
 def encoded_photos(count=9):
-    return [encoded(image, subsampling=i % 3) for i, image in enumerate(photographs(count))]
+    return [encoded_file(image, subsampling=i % 3) for i, image in enumerate(photo_parts(count))]
 
 
 class FakePinnedMemory:
@@ -130,7 +130,7 @@ def test_loader_decoders_name_undecodable_files():
 
 def test_loader_decoders_keep_unsupported_files_on_cpu():
     files = encoded_photos(6)
-    image = next(iter(photographs(1)))
+    image = next(iter(photo_parts(1)))
     files[0] = io.encode_jpeg(image, progressive=True)
     files[1] = io.encode_jpeg(image, subsampling="gray")
     files[2] = files[2] + b"more"
@@ -250,20 +250,20 @@ def test_decode_jpeg_rejects_device_beside_out():
 
 
 def test_loader_engine_takes_complete_baseline_colour_files():
-    image = next(iter(photographs(1)))
+    image = next(iter(photo_parts(1)))
     cmyk = BytesIO()
     Image.fromarray(image).convert("CMYK").save(cmyk, "JPEG")
     files = {
-        encoded(image): True,
-        encoded(image, subsampling=0): True,
-        encoded(image, subsampling=1): True,
+        encoded_file(image): True,
+        encoded_file(image, subsampling=0): True,
+        encoded_file(image, subsampling=1): True,
         io.encode_jpeg(image, subsampling="440"): True,
         io.encode_jpeg(image, subsampling="411"): False,
         io.encode_jpeg(image, subsampling="gray"): False,
-        encoded(image, progressive=True): False,
+        encoded_file(image, progressive=True): False,
         cmyk.getvalue(): False,
-        encoded(image)[:-1]: False,
-        encoded(image) + b"more": False,
+        encoded_file(image)[:-1]: False,
+        encoded_file(image) + b"more": False,
         b"\xff\xd8\xff\xd9": False,
         b"": False,
     }

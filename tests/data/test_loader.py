@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from helpers.compare import assert_equal
-from helpers.loader import RECIPES, encoded, photographs
+from helpers.loader import RECIPES, encoded_file, photo_parts
 from helpers.loader_checks import ONE_LEVEL, cuaug_threads, expected_batch
 from helpers.replace import replace_everywhere
 
@@ -95,23 +95,23 @@ def test_loader_last_pad_fills_batch(files):
 
 
 def test_loader_decodes_other_formats_whole():
-    images = list(photographs(3, 100, 120))
-    mixed = [encoded(image, format=kind) for image, kind in zip(images, ("PNG", "JPEG", "BMP"), strict=True)]
+    images = list(photo_parts(3, 100, 120))
+    mixed = [encoded_file(image, format=kind) for image, kind in zip(images, ("PNG", "JPEG", "BMP"), strict=True)]
     ((result, _),) = Loader(mixed, 3, [T.Resize((30, 30))], library="numpy")
     expected = np.concatenate([cuaug.resize(cuaug.io.decode_image(data)[None], (30, 30)) for data in mixed])
     assert_equal(result[[0, 2]], expected[[0, 2]])
 
 
 def test_loader_equal_sizes_need_no_recipe():
-    images = list(photographs(4, 64, 65))
-    ((result, labels),) = Loader([encoded(image, format="PNG") for image in images], 4, library="numpy")
+    images = list(photo_parts(4, 64, 65))
+    ((result, labels),) = Loader([encoded_file(image, format="PNG") for image in images], 4, library="numpy")
     assert labels is None
     assert_equal(result, np.stack(images))
 
 
 def test_loader_different_sizes_need_recipe():
     with pytest.raises(ValueError, match="transform must bring all images to one size"):
-        list(Loader([encoded(image) for image in photographs(3)], 3, [T.RandomHorizontalFlip()], library="numpy"))
+        list(Loader([encoded_file(image) for image in photo_parts(3)], 3, [T.RandomHorizontalFlip()], library="numpy"))
 
 
 def test_loader_cache_reads_each_file_once(tmp_path, files):
@@ -260,7 +260,7 @@ def test_loader_leaves_warning_filters_alone(monkeypatch):
             return getattr(self.file, name)
 
     replace_everywhere(monkeypatch, other_formats, "decode", decode_paused)
-    loader = Loader([encoded(next(photographs(1)), format="PNG")], 1, [T.RandomResizedCrop(8)], library="numpy")
+    loader = Loader([encoded_file(next(photo_parts(1)), format="PNG")], 1, [T.RandomResizedCrop(8)], library="numpy")
     thread = threading.Thread(target=lambda: list(loader))
     thread.start()
     assert decoding.wait(30)
@@ -276,7 +276,7 @@ def test_loader_leaves_warning_filters_alone(monkeypatch):
 
 @pytest.mark.slow
 def test_loader_max_pixels_none_lifts_limit():
-    data = encoded(np.zeros((9000, 10000), bool), format="PNG")
+    data = encoded_file(np.zeros((9000, 10000), bool), format="PNG")
     with pytest.raises(cuaug.DecodeError, match="more than the limit"):
         list(Loader([data], 1, [T.Resize((8, 8))], library="numpy"))
     ((images, _),) = Loader([data], 1, [T.Resize((8, 8))], library="numpy", max_pixels=None)

@@ -274,10 +274,10 @@ BAD_TARGETS = {
     },
     r"a masked array has values that are not valid: .*, as 'boxes' for image 0": {"boxes": np.ma.zeros((1, 4))},
     r"targets must not have 'image', the image is the file's, for image 0": {"image": np.zeros((2, 2))},
-    r"targets must be dicts, or integers, got str for image 0": "cat",
+    r"targets must be dicts, or integers, got 'cat' for image 0": "cat",
     r"targets must have rows of numbers as 'boxes', got \[\['a', 'a', 'a', 'a'\]\] for image 0": {"boxes": [["a"] * 4]},
     r"targets must have rows of numbers as 'boxes', got \[\[1, 2\], \[3\]\] for image 0": {"boxes": [[1, 2], [3]]},
-    r"targets must be integers of 64 bits, got 9223372036854775808 for image 0": 1 << 63,
+    r"targets must be dicts, or integers of 64 bits, got 9223372036854775808 for image 0": 1 << 63,
     r"targets must all be dicts or all be integers, got int for image 1": None,
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.loader import encoded
+from helpers.loader import encoded_file
 from helpers.replace import replace_everywhere
 
 from cuaug import io
@@ -46,7 +46,7 @@ def test_scan_refuses_arguments_before_it_begins(tmp_path, monkeypatch, capsys, 
 
 
 def test_scan_names_a_missing_library(tmp_path, monkeypatch, capsys):
-    (tmp_path / "image.tif").write_bytes(encoded(IMAGE, format="TIFF"))
+    (tmp_path / "image.tif").write_bytes(encoded_file(IMAGE, format="TIFF"))
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     monkeypatch.setitem(sys.modules, "cv2", None)
     assert main(["scan", str(tmp_path)]) == 2
@@ -66,8 +66,8 @@ def test_scan_drops_pixels_after_decoding(tmp_path, monkeypatch, capsys):
     replace_everywhere(monkeypatch, io, "decode_image", decode_and_count)
     monkeypatch.setattr(scan, "DecodeThreads", lambda maximum: DecodeThreads(1))
     for i in range(8):
-        (tmp_path / f"{i}.png").write_bytes(encoded(IMAGE, format="PNG"))
-    (tmp_path / "bad.png").write_bytes(encoded(IMAGE, format="PNG")[:40])
+        (tmp_path / f"{i}.png").write_bytes(encoded_file(IMAGE, format="PNG"))
+    (tmp_path / "bad.png").write_bytes(encoded_file(IMAGE, format="PNG")[:40])
     assert main(["scan", str(tmp_path)]) == 1
     assert "1 of 9 images are bad" in capsys.readouterr().out
     assert alive_counts == [0] * 9

@@ -78,5 +78,5 @@ def test_loader_targets_may_be_booleans(targets):
 
 def test_loader_refuses_a_target_too_long_to_print():
     """Python refuses to convert integers of more than 4,300 digits to text."""
-    with pytest.raises(ValueError, match=r"^targets must be integers of 64 bits, got .* for image 0"):
+    with pytest.raises(ValueError, match=r"^targets must be dicts, or integers of 64 bits, got .* for image 0"):
         list(Loader(ImageFiles([DATA], targets=[10**5000]), 1, library="numpy"))

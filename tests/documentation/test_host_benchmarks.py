@@ -77,7 +77,7 @@ def test_benchmark_single_images_peers_have_rows_of_cuaug(load, monkeypatch):
     rows = single_images.torchvision_calls(images), single_images.albumentations_calls(images)
     assert [len(peer) for peer in rows] == [21, 4]
     assert set(rows[0]) | set(rows[1]) <= set(host_calls.single_image_calls(images))
-    functions = {*host_calls.function_calls(None, None, None), *host_calls.photograph_sizes(1, 1)}
+    functions = {*host_calls.function_calls(None, None, None), *host_calls.resize_sizes(1, 1)}
     assert set(single_images.RECIPES) == set(rows[0]) - functions
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.compare import Tolerance, assert_equal
-from helpers.loader import photographs
+from helpers.loader import photo_parts
 
 import cuaug
 from cuaug import io as cio
@@ -46,7 +46,7 @@ ONE_LEVEL = Tolerance(absolute=1, reason="nvJPEG and libjpeg-turbo round differe
 def files_of(count=9, **options):
     return [
         cio.encode_jpeg(image, subsampling=["444", "422", "420", "440"][i % 4], **options)
-        for i, image in enumerate(photographs(count))
+        for i, image in enumerate(photo_parts(count))
     ]
 
 

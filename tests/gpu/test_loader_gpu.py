@@ -2,7 +2,7 @@
 
 import pytest
 from helpers.compare import EXACT, Tolerance, assert_equal
-from helpers.loader import RECIPES, encoded, photographs
+from helpers.loader import RECIPES, encoded_file, photo_parts
 
 import cuaug
 from cuaug import transforms as T
@@ -19,7 +19,7 @@ TWO_LEVELS = Tolerance(
 
 @pytest.fixture(scope="module")
 def files():
-    return [(encoded(image, subsampling=i % 3), i % 5) for i, image in enumerate(photographs(40))]
+    return [(encoded_file(image, subsampling=i % 3), i % 5) for i, image in enumerate(photo_parts(40))]
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -8,13 +8,14 @@ from PIL import Image
 from cuaug import transforms as T
 
 
-def encoded(image, **options):
+def encoded_file(image, **options):
+    """The bytes of a file, JPEG unless `format` says otherwise."""
     out = BytesIO()
     Image.fromarray(image).save(out, **{"format": "JPEG", "quality": 90, **options})
     return out.getvalue()
 
 
-def photographs(count, min_side=60, max_side=200):
+def photo_parts(count, min_side=60, max_side=200):
     """Random parts of photographs, of different sizes."""
     from sklearn.datasets import load_sample_images  # takes a second to import, and child processes need only RECIPES
 

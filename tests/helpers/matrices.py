@@ -47,13 +47,13 @@ def numbers(low, high):
 
 
 @st.composite
-def batches(draw, points=3, far=3000):
+def batches(draw, points=3, max_offset=3000):
     """Well-spread points: corners of a square, then of a triangle, jittered, rotated and shifted. [N, points, 2]"""
     shape = np.array([(0, 0), (100, 0), (100, 100), (0, 100), (50, 20), (30, 70), (80, 60)], np.float64)[:points]
     samples = []
     for _ in range(draw(st.integers(1, 3))):
         jitter = np.array(draw(st.lists(numbers(-20, 20), min_size=2 * points, max_size=2 * points)))
-        center = np.array([draw(numbers(-far, far)), draw(numbers(-far, far))])
+        center = np.array([draw(numbers(-max_offset, max_offset)), draw(numbers(-max_offset, max_offset))])
         angle = draw(numbers(-math.pi, math.pi))
         rotation = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
         samples.append((shape + jitter.reshape(points, 2)) @ rotation.T + center)

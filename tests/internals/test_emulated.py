@@ -133,6 +133,7 @@ def test_warp_kernel_equals_cpu_loops(warp, options, dtype, layout, emulate):
 
 
 SMALL = np.zeros((1, 5, 7, 3), np.uint8)
+MAX_ROW_STRIDE = ((1 << 31) - 1 - 7 * 3) // 5  # with which the 5 rows of 7 * 3 bytes lie within 2 GiB
 
 
 @pytest.mark.parametrize(
@@ -142,8 +143,8 @@ SMALL = np.zeros((1, 5, 7, 3), np.uint8)
         (SMALL, "float64", "CoordinateMap64"),
         (SMALL[:, ::-1], "float32", "CoordinateMap64"),
         (SMALL[:, :, ::-1], "float32", "CoordinateMap64"),
-        (np.lib.stride_tricks.as_strided(SMALL, strides=(0, (1 << 31) // 5 - 5, 3, 1)), "float32", "CoordinateMap"),
-        (np.lib.stride_tricks.as_strided(SMALL, strides=(0, (1 << 31) // 5 + 1, 3, 1)), "float32", "CoordinateMap64"),
+        (np.lib.stride_tricks.as_strided(SMALL, strides=(0, MAX_ROW_STRIDE, 3, 1)), "float32", "CoordinateMap"),
+        (np.lib.stride_tricks.as_strided(SMALL, strides=(0, MAX_ROW_STRIDE + 1, 3, 1)), "float32", "CoordinateMap64"),
     ],
 )
 def test_remap_chooses_geometry_by_dtype_and_strides(batch, map_dtype, geometry, monkeypatch):

@@ -9,6 +9,7 @@ from helpers.photo import JPEG_FILE, PHOTO
 
 import cuaug
 from cuaug import io as cio
+from cuaug._gpu import devices
 from cuaug._host import extension
 
 torch = pytest.importorskip("torch")
@@ -94,6 +95,18 @@ def test_decode_jpeg_empty_list():
 def test_decode_jpeg_takes_numbers_of_numpy_as_scale():
     for scale in (np.int64(1), np.float32(0.5)):
         assert np.array_equal(cio.decode_jpeg(JPEG_FILE, scale=scale), cio.decode_jpeg(JPEG_FILE, scale=float(scale)))
+
+
+@pytest.mark.parametrize("number", [1, np.int64(1)])
+def test_decode_jpeg_takes_numbers_of_numpy_as_device(number, monkeypatch):
+    """The device is replaced by the CPU: this test needs no GPU."""
+    numbers = []
+    monkeypatch.setattr(devices, "existing_device", lambda number: numbers.append(number) or -1)
+    cio.decode_jpeg(JPEG_FILE, device=number)
+    assert numbers == [1]
+    for refused in (True, np.bool_(True), 1.0):
+        with pytest.raises(ValueError, match="device must be 'cpu', 'cuda', 'cuda:1' or a GPU's number, got"):
+            cio.decode_jpeg(JPEG_FILE, device=refused)
 
 
 def test_decode_jpeg_different_sizes_are_a_list():

@@ -11,9 +11,11 @@ PIXELS = noise((1, 17, 11, 3))[0].astype(float)
 
 
 def test_reference_adjust_hue_equals_colorsys():
-    for factor in (-0.5, -0.2, 0.0, 0.1, 0.37, 0.5):
-        actual = reference_color.adjust_hue(PIXELS, factor, max_value=255) / 255
-        for pixel, shifted in zip(PIXELS.reshape(-1, 3) / 255, actual.reshape(-1, 3), strict=True):
+    cases = [(PIXELS, factor) for factor in (-0.5, -0.2, 0.0, 0.1, 0.37, 0.5)]
+    cases.append((np.array([[[130.0, 42, 86]]]), 1 / 12))  # the hue becomes -1e-17, rounded
+    for image, factor in cases:
+        actual = reference_color.adjust_hue(image, factor, max_value=255) / 255
+        for pixel, shifted in zip(image.reshape(-1, 3) / 255, actual.reshape(-1, 3), strict=True):
             h, s, v = colorsys.rgb_to_hsv(*pixel)
             np.testing.assert_allclose(shifted, colorsys.hsv_to_rgb((h + factor) % 1, s, v), atol=1e-9)
 

@@ -39,7 +39,7 @@ def adjust_hue(image, hue_factor, *, max_value):
     safe = np.where(chroma > 0, chroma, 1)
     sector = np.select([v == r, v == g], [(g - b) / safe, 2 + (b - r) / safe], 4 + (r - g) / safe)
     sector = (np.where(chroma > 0, sector, 0) + 6 * hue_factor) % 6
-    i, f = np.floor(sector), sector % 1
+    i, f = np.floor(sector) % 6, sector % 1  # of -1e-17, `% 6` gives 6.0
     p, q, t = v - chroma, v - chroma * f, v - chroma * (1 - f)
     choices = [(v, t, p), (q, v, p), (p, v, t), (p, q, v), (t, p, v), (v, p, q)]
     return max_value * np.stack([np.select([i == k for k in range(6)], [c[n] for c in choices]) for n in range(3)], -1)

@@ -9,7 +9,7 @@ from cuaug._fusion.recipe_ops import Column
 from cuaug.transforms.transform import Transform
 
 SIZES = [(23, 17), (1, 1), (30, 18), (9, 1), (23, 17), (1, 40), (301, 203), (64, 48), (8, 90)]
-LARGE = [(23, 17), (30, 18), (301, 203), (64, 48), (16, 90)]  # crops of 15x12 fit into each
+CROPPABLE = [(23, 17), (30, 18), (301, 203), (64, 48), (16, 90)]  # crops of 15x12 fit into each
 CROP = T.RandomResizedCrop((13, 14), antialias=False)
 FLIPS = [T.RandomHorizontalFlip(), T.RandomVerticalFlip()]
 NORMALIZED = [T.ToDtype("float32", scale=True), T.Normalize((0.5, 0.4, 0.3), (0.2, 0.3, 0.4))]
@@ -45,7 +45,7 @@ RECIPES = {
         SIZES,
         1,
     ),
-    "antialiased crop, normalize, jitter": ([T.RandomResizedCrop((13, 14)), NORMALIZED[0], JITTER], SIZES, 1),
+    "antialiased crop, to floats, jitter": ([T.RandomResizedCrop((13, 14)), NORMALIZED[0], JITTER], SIZES, 1),
     "bicubic crop": ([T.RandomResizedCrop((13, 14), interpolation="bicubic"), *FLIPS], SIZES, 1),
     "area crop": ([T.RandomResizedCrop((13, 14), interpolation="area"), *FLIPS, JITTER], SIZES, 1),
     "nearest crop": ([T.RandomResizedCrop((13, 14), interpolation="nearest")], SIZES, 1),
@@ -59,12 +59,16 @@ RECIPES = {
         SIZES,
         1,
     ),
-    "padded crop": ([T.RandomCrop((15, 12), padding=2, fill=9), *FLIPS], LARGE, 1),
-    "reflected crop": ([T.RandomCrop((15, 12), padding=5, padding_mode="reflect")], LARGE, 1),
-    "affine, crop": ([T.RandomAffine(30, (0.1, 0.2), (0.8, 1.2), 9, "bilinear", 7), T.RandomCrop(12)], LARGE, 1),
-    "perspective, crop": ([T.RandomPerspective(0.5, 0.6), T.RandomCrop(12)], LARGE, 1),
-    "some rotated, crop": ([T.RandomApply([T.RandomRotation(50)], 0.5), T.RandomCrop(12)], LARGE, 1),
-    "bicubic affine, crop": ([T.RandomAffine(30, interpolation="bicubic"), T.RandomCrop(12)], LARGE, 1),
+    "padded crop": ([T.RandomCrop((15, 12), padding=2, fill=9), *FLIPS], CROPPABLE, 1),
+    "reflected crop": ([T.RandomCrop((15, 12), padding=5, padding_mode="reflect")], CROPPABLE, 1),
+    "affine, crop": (
+        [T.RandomAffine(30, (0.1, 0.2), (0.8, 1.2), 9, "bilinear", 7), T.RandomCrop(12)],
+        CROPPABLE,
+        1,
+    ),
+    "perspective, crop": ([T.RandomPerspective(0.5, 0.6), T.RandomCrop(12)], CROPPABLE, 1),
+    "some rotated, crop": ([T.RandomApply([T.RandomRotation(50)], 0.5), T.RandomCrop(12)], CROPPABLE, 1),
+    "bicubic affine, crop": ([T.RandomAffine(30, interpolation="bicubic"), T.RandomCrop(12)], CROPPABLE, 1),
     "antialiased resize by a side, padded": ([T.Resize(12), T.Pad(2), T.CenterCrop(10)], SIZES, 1),
     "padded crop of a resize": ([T.Resize(13, "area"), *FLIPS, T.Pad(9, fill=70), T.RandomCrop((24, 22))], SIZES, 1),
     "resized crop, padded": ([T.RandomResizedCrop((9, 12)), T.Pad((2, 0, 5, 4), fill=(9, 1, 50)), *FLIPS], SIZES, 1),
@@ -73,7 +77,7 @@ RECIPES = {
     "crop, padded if needed": ([T.RandomCrop((15, 12), pad_if_needed=True)], SIZES, 2),
     # No size in common, or one only after several passes: a batch for each size.
     "flips": (FLIPS, SIZES, 8),
-    "jitter, crop": ([JITTER, T.RandomCrop(12)], LARGE, 5),
+    "jitter, crop": ([JITTER, T.RandomCrop(12)], CROPPABLE, 5),
     "antialiased resize by a side, reflected": (
         [T.Resize(12), T.Pad(2, padding_mode="reflect"), T.CenterCrop(10)],
         SIZES,

@@ -1,8 +1,8 @@
 """Transforms of torchvision with arguments of their documentation, and the parameters of one draw in its form.
 
-``given`` turns the columns that cuaug draws into ``params`` of torchvision's ``transform(inpt, params)``, so that both
-packages transform a sample with the same parameters. Without ``given`` the transform draws nothing that matters: the
-probability is 0 or 1, or ranges are points.
+``to_params`` turns the columns that cuaug draws into ``params`` of torchvision's ``transform(inpt, params)``, so that
+both packages transform a sample with the same parameters. Without ``to_params`` the transform draws nothing that
+matters: the probability is 0 or 1, or ranges are points.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ class Case:
     name: str
     args: tuple[Any, ...] = ()
     kwargs: tuple[tuple[str, Any], ...] = ()
-    given: Callable | None = None  # (columns, transform) -> params of torchvision
+    to_params: Callable | None = None  # (columns, transform) -> params of torchvision
     image: Tolerance = EXACT
     mask: Tolerance = EXACT
     targets: tuple[str, ...] = ("mask", "boxes", "keypoints")  # those that both take, and move alike
@@ -45,7 +45,7 @@ class Case:
         return keywords
 
 
-def case(name, *args, given=None, image=EXACT, mask=EXACT, dtype="uint8", **kwargs):
+def case(name, *args, to_params=None, image=EXACT, mask=EXACT, dtype="uint8", **kwargs):
     from_corner = name in ("RandomAffine", "RandomPerspective", "RandomResizedCrop", "RandomRotation", "Resize")
     targets = ("mask", "boxes", "keypoints")
     if name in ("RandomResizedCrop", "Resize"):  # "nearest" of masks reads another pixel: docs/differences.md
@@ -54,7 +54,7 @@ def case(name, *args, given=None, image=EXACT, mask=EXACT, dtype="uint8", **kwar
         targets = ()
     elif kwargs.get("padding_mode", "constant") != "constant":  # torchvision refuses boxes and keypoints
         targets = ("mask",)
-    return Case(name, args, tuple(kwargs.items()), given, image, mask, targets, from_corner, dtype)
+    return Case(name, args, tuple(kwargs.items()), to_params, image, mask, targets, from_corner, dtype)
 
 
 def crop(columns, transform):
@@ -137,43 +137,44 @@ CASES = [
     *(case("Pad", (1, 2, 3, 4), padding_mode=mode) for mode in PADDING_MODES),
     *(case("Pad", 3, fill=fill) for fill in (0, 7, (1, 2, 3))),
     *(case(name, p=p) for name in ("RandomHorizontalFlip", "RandomVerticalFlip") for p in (0.0, 1.0)),
-    *(case("RandomCrop", size, given=crop) for size in (12, (9, 23), [20, 30])),
-    *(case("RandomCrop", 24, padding=4, padding_mode=mode, given=crop) for mode in PADDING_MODES),
-    *(case("RandomCrop", (16, 20), padding=padding, given=crop) for padding in (3, [2, 5], (1, 2, 3, 4))),
-    *(case("RandomCrop", size, pad_if_needed=True, given=crop) for size in ((26, 20), (18, 40), (33, 35))),
-    case("RandomCrop", (26, 34), pad_if_needed=True, fill=9, given=crop),
-    *(case("RandomResizedCrop", size, given=box, image=LEVEL) for size in (12, (9, 17), [31, 33])),
-    case("RandomResizedCrop", 12, scale=(0.3, 0.5), ratio=(0.5, 2.0), given=box, image=LEVEL),
-    case("RandomResizedCrop", 12, interpolation="bicubic", given=box, image=FLOAT, dtype="float32"),
-    case("RandomResizedCrop", 12, interpolation="nearest-exact", given=box),
-    case("RandomResizedCrop", (25, 12), antialias=False, given=box, image=LEVEL),
-    *(case("RandomRotation", degrees, given=rotation, image=NEAREST, mask=NEAREST) for degrees in (30, (-5, 40))),
-    *(case("RandomRotation", (d, d), given=rotation) for d in (0, 90, 180, -90, 270)),
-    case("RandomRotation", 40, interpolation="bilinear", fill=None, given=rotation, image=WARPED_LEVEL, mask=NEAREST),
-    case("RandomRotation", 40, center=(4, 7), fill=11, given=rotation, image=NEAREST, mask=NEAREST),
-    case("RandomRotation", 40, fill=(1, 2, 3), given=rotation, image=NEAREST, mask=NEAREST),
-    case("RandomAffine", 25, given=affine, image=NEAREST, mask=NEAREST),
-    case("RandomAffine", 0, translate=(0.2, 0.3), given=affine),
-    case("RandomAffine", 0, scale=(0.6, 1.7), given=affine, image=NEAREST, mask=NEAREST),
-    *(case("RandomAffine", 0, shear=shear, given=affine, image=NEAREST, mask=NEAREST)
+    *(case("RandomCrop", size, to_params=crop) for size in (12, (9, 23), [20, 30])),
+    *(case("RandomCrop", 24, padding=4, padding_mode=mode, to_params=crop) for mode in PADDING_MODES),
+    *(case("RandomCrop", (16, 20), padding=padding, to_params=crop) for padding in (3, [2, 5], (1, 2, 3, 4))),
+    *(case("RandomCrop", size, pad_if_needed=True, to_params=crop) for size in ((26, 20), (18, 40), (33, 35))),
+    case("RandomCrop", (26, 34), pad_if_needed=True, fill=9, to_params=crop),
+    *(case("RandomResizedCrop", size, to_params=box, image=LEVEL) for size in (12, (9, 17), [31, 33])),
+    case("RandomResizedCrop", 12, scale=(0.3, 0.5), ratio=(0.5, 2.0), to_params=box, image=LEVEL),
+    case("RandomResizedCrop", 12, interpolation="bicubic", to_params=box, image=FLOAT, dtype="float32"),
+    case("RandomResizedCrop", 12, interpolation="nearest-exact", to_params=box),
+    case("RandomResizedCrop", (25, 12), antialias=False, to_params=box, image=LEVEL),
+    *(case("RandomRotation", degrees, to_params=rotation, image=NEAREST, mask=NEAREST) for degrees in (30, (-5, 40))),
+    *(case("RandomRotation", (d, d), to_params=rotation) for d in (0, 90, 180, -90, 270)),
+    case("RandomRotation", 40, interpolation="bilinear", fill=None,
+         to_params=rotation, image=WARPED_LEVEL, mask=NEAREST),
+    case("RandomRotation", 40, center=(4, 7), fill=11, to_params=rotation, image=NEAREST, mask=NEAREST),
+    case("RandomRotation", 40, fill=(1, 2, 3), to_params=rotation, image=NEAREST, mask=NEAREST),
+    case("RandomAffine", 25, to_params=affine, image=NEAREST, mask=NEAREST),
+    case("RandomAffine", 0, translate=(0.2, 0.3), to_params=affine),
+    case("RandomAffine", 0, scale=(0.6, 1.7), to_params=affine, image=NEAREST, mask=NEAREST),
+    *(case("RandomAffine", 0, shear=shear, to_params=affine, image=NEAREST, mask=NEAREST)
       for shear in (12, (-3, 9), (2, 8, -4, 7))),
     case("RandomAffine", (-30, 60), (0.1, 0.1), (0.8, 1.2), (3, 9), "bilinear", None,
-         given=affine, image=WARPED_LEVEL, mask=NEAREST),
-    case("RandomAffine", 25, center=[3, 4], fill=(9, 8, 7), given=affine, image=NEAREST, mask=NEAREST),
-    case("RandomPerspective", 0.5, 1.0, "bilinear", None, given=perspective, image=WARPED_LEVEL, mask=NEAREST),
-    case("RandomPerspective", 0.8, 1.0, "nearest", fill=5, given=perspective, image=NEAREST, mask=NEAREST),
+         to_params=affine, image=WARPED_LEVEL, mask=NEAREST),
+    case("RandomAffine", 25, center=[3, 4], fill=(9, 8, 7), to_params=affine, image=NEAREST, mask=NEAREST),
+    case("RandomPerspective", 0.5, 1.0, "bilinear", None, to_params=perspective, image=WARPED_LEVEL, mask=NEAREST),
+    case("RandomPerspective", 0.8, 1.0, "nearest", fill=5, to_params=perspective, image=NEAREST, mask=NEAREST),
     case("RandomPerspective", p=0.0),
-    *(case("RandomErasing", 1.0, scale, ratio, given=erasing)
+    *(case("RandomErasing", 1.0, scale, ratio, to_params=erasing)
       for scale in ((0.02, 0.33), (0.4, 0.6)) for ratio in ((0.3, 3.3), (1.0, 1.0))),
-    *(case("RandomErasing", 1.0, value=value, given=erasing) for value in (9, (1, 2, 3))),
+    *(case("RandomErasing", 1.0, value=value, to_params=erasing) for value in (9, (1, 2, 3))),
     case("RandomErasing", 0.0),
-    *(case("ColorJitter", dtype="float32", given=jitter, image=FLOAT, **{name: amount})
+    *(case("ColorJitter", dtype="float32", to_params=jitter, image=FLOAT, **{name: amount})
       for name in ("brightness", "contrast", "saturation") for amount in (0.5, (0.2, 1.9))),
-    *(case("ColorJitter", dtype="float32", given=jitter, image=FLOAT, hue=hue) for hue in (0.3, (-0.1, 0.5))),
-    case("ColorJitter", 0.4, 0.4, 0.4, 0.1, dtype="float32", given=jitter, image=FLOAT),
+    *(case("ColorJitter", dtype="float32", to_params=jitter, image=FLOAT, hue=hue) for hue in (0.3, (-0.1, 0.5))),
+    case("ColorJitter", 0.4, 0.4, 0.4, 0.1, dtype="float32", to_params=jitter, image=FLOAT),
     *(case("GaussianBlur", size, sigma, image=LEVEL)
       for size, sigma in ((3, 1.5), ((5, 3), (0.8, 0.8)), ([7, 9], 2.0))),
-    *(case("GaussianBlur", size, given=sigma, image=LEVEL) for size in (3, (7, 5))),
+    *(case("GaussianBlur", size, to_params=sigma, image=LEVEL) for size in (3, (7, 5))),
     *(case("RandomGrayscale", p=p, image=LEVEL) for p in (0.0, 1.0)),
     *(case("Grayscale", channels, image=LEVEL) for channels in (1, 3)),
     *(case("RandomInvert", p=p) for p in (0.0, 1.0)),

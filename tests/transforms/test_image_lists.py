@@ -7,7 +7,7 @@ import pytest
 import torch
 from helpers.arrays import every_backend_but_jax, every_backend_slow_on_jax, noise, put
 from helpers.compare import EXACT, Tolerance, assert_equal
-from tables.ragged_recipes import CROP, FLIPS, JITTER, LARGE, NORMALIZED, RECIPES, ragged_images
+from tables.ragged_recipes import CROP, CROPPABLE, FLIPS, JITTER, NORMALIZED, RECIPES, ragged_images
 
 from cuaug import transforms as T
 from cuaug.transforms.ragged_plans import RaggedPlans
@@ -67,7 +67,7 @@ def test_compose_list_equals_general_path(backend, name, images_of, call_general
 
 @every_backend_but_jax
 def test_compose_plans_contiguous_list_directly(backend, planned_lists):
-    images = contiguous_images(backend, LARGE)
+    images = contiguous_images(backend, CROPPABLE)
     aug = T.Compose([CROP, *FLIPS, JITTER, *NORMALIZED], seed=5)
     for i in range(3):
         aug(images)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.arrays import noise
 from helpers.compare import assert_equal
-from helpers.loader import encoded
+from helpers.loader import encoded_file
 
 from cuaug import transforms as T
 from cuaug.data import ImageFiles, Loader
@@ -98,7 +98,7 @@ def test_compose_image_without_objects(form, key, compact):
 @pytest.mark.parametrize("form", EMPTY)
 def test_loader_image_without_objects(form, key):
     targets = targets_without_objects(form, key)
-    source = ImageFiles([encoded(noise((23, 17, 3)))] * 2, targets=targets)
+    source = ImageFiles([encoded_file(noise((23, 17, 3)))] * 2, targets=targets)
     ((_, moved),) = Loader(source, 2, T.Compose([T.Resize((23, 17)), *FLIP]), library="numpy")
     assert moved[1]["boxes"].shape == (0, 4)
     assert moved[1]["labels"].shape == (0,)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from helpers.arrays import noise, put
 from helpers.compare import EXACT, assert_equal
-from tables.ragged_recipes import CROP, FLIPS, JITTER, LARGE, NORMALIZED, RECIPES, ragged_images
+from tables.ragged_recipes import CROP, CROPPABLE, FLIPS, JITTER, NORMALIZED, RECIPES, ragged_images
 
 from cuaug import transforms as T
 from cuaug.transforms import plan_cache, ragged_plans
@@ -54,10 +54,10 @@ def test_compose_shared_plan_equals_plan_of_size(backend, name, dtype, monkeypat
 
 @every_cpu_backend
 @pytest.mark.parametrize("several_masks", [False, True])
-@pytest.mark.parametrize("name", ["crop", "padded crop", "antialiased crop, normalize, jitter", "affine, crop"])
+@pytest.mark.parametrize("name", ["crop", "padded crop", "antialiased crop, to floats, jitter", "affine, crop"])
 def test_compose_targets_of_shared_plan_equal_those_of_plan_of_size(backend, name, several_masks, monkeypatch):
     call_shared, call_size_plan, with_shared_plan = shared_and_size_plans(RECIPES[name][0], monkeypatch)
-    for i, (image, size) in enumerate(zip(ragged_images(backend, LARGE), LARGE, strict=True)):
+    for i, (image, size) in enumerate(zip(ragged_images(backend, CROPPABLE), CROPPABLE, strict=True)):
         sample = {
             "image": image,
             "mask": put(noise((2, *size) if several_masks else size, seed=i), backend),

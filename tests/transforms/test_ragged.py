@@ -5,7 +5,7 @@ import pytest
 import torch
 from helpers.arrays import every_backend, noise, put
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
-from tables.ragged_recipes import CROP, FLIPS, JITTER, LARGE, NORMALIZED, RECIPES, SIZES, ragged_images
+from tables.ragged_recipes import CROP, CROPPABLE, FLIPS, JITTER, NORMALIZED, RECIPES, SIZES, ragged_images
 
 from cuaug import transforms as T
 from cuaug._arrays import images as images_module
@@ -62,9 +62,9 @@ def test_ragged_images_equal_single_images(backend, name, dtype, batches):
 @pytest.mark.parametrize("channels", [1, 2, 4, 7])
 def test_ragged_images_of_any_channels_equal_single_images(backend, channels, batches):
     aug, layout = T.Compose([T.RandomCrop(12), CROP, *FLIPS], seed=1), "CHW" if backend[0] == "torch" else "HWC"
-    ragged = ragged_images(backend, LARGE, channels=channels)
+    ragged = ragged_images(backend, CROPPABLE, channels=channels)
     results = aug(ragged, step=0, layout=layout)
-    assert batches == [len(LARGE)]
+    assert batches == [len(CROPPABLE)]
     for i, (result, image) in enumerate(zip(results, ragged, strict=True)):
         assert_equal(result, aug(image, step=0, ids=i, layout=layout), tolerance=tolerance_of_single(backend))
 
@@ -72,7 +72,7 @@ def test_ragged_images_of_any_channels_equal_single_images(backend, channels, ba
 @every_backend
 def test_ragged_targets_follow_images(backend, batches):
     aug = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3)
-    sizes = LARGE
+    sizes = CROPPABLE
     sample = {
         "image": ragged_images(backend, sizes),
         "mask": [put(noise(size, seed=i), backend) for i, size in enumerate(sizes)],
@@ -101,8 +101,10 @@ def test_ragged_targets_follow_images(backend, batches):
 def test_ragged_masks_of_different_sizes_are_warped_in_one_pass(backend, dtype, several_masks, monkeypatch):
     if backend[0] == "jax" and dtype == "int64":
         pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
-    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), ragged_images(backend, LARGE)
-    masks = [put(noise((2, *size) if several_masks else size, dtype, seed=i), backend) for i, size in enumerate(LARGE)]
+    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), ragged_images(backend, CROPPABLE)
+    masks = [
+        put(noise((2, *size) if several_masks else size, dtype, seed=i), backend) for i, size in enumerate(CROPPABLE)
+    ]
     monkeypatch.setattr(launch_plan, "_launch_plan", lambda *arguments, **options: None)  # a replay runs no pass
     warped, warp = [], warp_module.warp
     monkeypatch.setattr(
@@ -112,15 +114,15 @@ def test_ragged_masks_of_different_sizes_are_warped_in_one_pass(backend, dtype, 
     )
     results = aug(ragged, masks, step=1)[1]
     assert warped.count(dtype) == 1
-    for i in range(len(LARGE)):
+    for i in range(len(CROPPABLE)):
         assert_equal(results[i], aug(ragged[i], masks[i], step=1, ids=i)[1])
 
 
 def test_ragged_masks_of_several_dtypes_equal_single_masks():
-    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), ragged_images(("numpy", "cpu"), LARGE)
-    masks = [noise(size, "uint8" if i else "int32", seed=i) for i, size in enumerate(LARGE)]
+    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), ragged_images(("numpy", "cpu"), CROPPABLE)
+    masks = [noise(size, "uint8" if i else "int32", seed=i) for i, size in enumerate(CROPPABLE)]
     results = aug(ragged, masks, step=1)[1]
-    for i in range(len(LARGE)):
+    for i in range(len(CROPPABLE)):
         assert_equal(results[i], aug(ragged[i], masks[i], step=1, ids=i)[1])
     with pytest.raises(
         ValueError, match=r"masks must be one mask, .* for images of 1 sample of size \(30, 18\), got shape"
@@ -133,7 +135,7 @@ def test_ragged_masks_of_several_dtypes_equal_single_masks():
 def test_ragged_batches_of_several_dtypes_keep_order(batches):
     """Images of two dtypes alternate, with their targets."""
     rng = np.random.default_rng(0)
-    ragged = [noise((*size, 3), dtype, seed=i) for i, size in enumerate(LARGE) for dtype in ("uint8", "float32")]
+    ragged = [noise((*size, 3), dtype, seed=i) for i, size in enumerate(CROPPABLE) for dtype in ("uint8", "float32")]
     order = rng.permutation(len(ragged))
     sample = {"image": [ragged[i] for i in order], "keypoints": [np.array([[3.0, 4.0]])] * len(ragged)}
     aug = T.Compose([T.RandomCrop((13, 14)), *FLIPS], seed=3)
@@ -166,7 +168,7 @@ def test_ragged_new_sizes_need_no_new_plan(monkeypatch):
     aug(ragged_images(("numpy", "cpu"), SIZES))
     monkeypatch.setattr(PlanCache, "new_plan", lambda *_: pytest.fail("a plan was written"))
     aug(ragged_images(("numpy", "cpu"), [(h + 5, w + 3) for h, w in SIZES]))
-    aug(ragged_images(("numpy", "cpu"), LARGE))
+    aug(ragged_images(("numpy", "cpu"), CROPPABLE))
 
 
 def test_ragged_sizes_are_evicted(monkeypatch):
@@ -221,23 +223,23 @@ def test_ragged_rejects_mixing_of_several_batches(images):
 
 def test_ragged_rejects_image_smaller_than_crop():
     with pytest.raises(ValueError, match=r"RandomCrop: size must fit into the image, which is \(1, 1\) here"):
-        T.Compose([T.RandomCrop(12)])(ragged_images(("numpy", "cpu"), [*LARGE, (1, 1)]))
+        T.Compose([T.RandomCrop(12)])(ragged_images(("numpy", "cpu"), [*CROPPABLE, (1, 1)]))
 
 
 def test_ragged_images_are_one_batch_after_an_image_is_refused(batches):
     aug = T.Compose([T.RandomCrop(12)])
     with pytest.raises(ValueError, match="size must fit into the image"):
-        aug(ragged_images(("numpy", "cpu"), [(1, 1), *LARGE]))
-    aug(ragged_images(("numpy", "cpu"), LARGE))
-    assert batches == [len(LARGE)]
+        aug(ragged_images(("numpy", "cpu"), [(1, 1), *CROPPABLE]))
+    aug(ragged_images(("numpy", "cpu"), CROPPABLE))
+    assert batches == [len(CROPPABLE)]
 
 
 def test_ragged_plan_describes_batches():
     aug = T.Compose([T.RandomResizedCrop(224), T.RandomHorizontalFlip(), *NORMALIZED])
-    plan = aug.plan(ragged_images(("numpy", "cpu"), LARGE))
+    plan = aug.plan(ragged_images(("numpy", "cpu"), CROPPABLE))
     assert str(plan).startswith("ragged, 5 images at once: 2 passes, 3 launches, ")
     assert "pass 1  uint8 [H, W, 3] -> uint8 [224, 224, 3]" in str(plan)
-    assert plan.passes[0].read == round(sum(3 * h * w for h, w in LARGE) / 5)
+    assert plan.passes[0].read == round(sum(3 * h * w for h, w in CROPPABLE) / 5)
     flips_plan = T.Compose(FLIPS).plan(ragged_images(("numpy", "cpu"), SIZES))
     assert str(flips_plan).startswith("9 images in 8 batches; the largest, of 2: 1 pass, 2 launches, ")
     assert "uint8 [23, 17, 3]" in str(flips_plan)
@@ -254,11 +256,11 @@ def test_ragged_invalid_probe_size_is_no_error():
 
 
 def test_ragged_masks_of_several_libraries_keep_their_library():
-    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), ragged_images(("numpy", "cpu"), LARGE)
-    masks = [noise(size, "uint8", seed=i) for i, size in enumerate(LARGE)]
+    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), ragged_images(("numpy", "cpu"), CROPPABLE)
+    masks = [noise(size, "uint8", seed=i) for i, size in enumerate(CROPPABLE)]
     masks[1] = torch.from_numpy(masks[1])
     results = aug(ragged, masks, step=1)[1]
-    for i in range(len(LARGE)):
+    for i in range(len(CROPPABLE)):
         assert_equal(results[i], aug(ragged[i], masks[i], step=1, ids=i)[1])
 
 
@@ -266,7 +268,7 @@ def test_ragged_masks_of_several_libraries_keep_their_library():
 @pytest.mark.parametrize("recipe", [[T.RandomResizedCrop(20)], FLIPS], ids=["one batch", "several"])
 def test_ragged_ids_are_one_per_image(ids, recipe):
     with pytest.raises(ValueError, match="ids must be 3 integers"):
-        T.Compose(recipe)(ragged_images(("numpy", "cpu"), LARGE[:3]), ids=ids)
+        T.Compose(recipe)(ragged_images(("numpy", "cpu"), CROPPABLE[:3]), ids=ids)
 
 
 def test_ragged_rejects_empty_list():

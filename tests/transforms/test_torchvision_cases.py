@@ -65,13 +65,13 @@ def transforms_of(case, v2, tv):
 def test_transform_equals_torchvision_with_the_same_parameters(case, v2, real_tv):
     transform, reference = transforms_of(case, v2, real_tv)
     recipe = T.Compose([transform], seed=20261126)
-    for draw in range(len(FORMATS) if case.given else 1):
+    for draw in range(len(FORMATS) if case.to_params else 1):
         sample = sample_of(case, real_tv, draw)
         params = None
-        if case.given:
+        if case.to_params:
             drawn = recipe.draw(sample["image"], step=draw)
             columns = {name.rpartition(".")[2]: float(drawn[name][0]) for name in drawn.names}
-            params = case.given(columns, transform)
+            params = case.to_params(columns, transform)
         assert_sample_equals(
             case, recipe(sample, step=draw), expected_of(case, reference, params, sample, real_tv), real_tv
         )

@@ -136,12 +136,12 @@ bool Decompressor::within_scan_limits() {
     constexpr long long unlimited = std::numeric_limits<int>::max();
     const long long height = info_.image_height, width = info_.image_width;
     const long long max_scans = limits_.max_scans > 0 ? limits_.max_scans : unlimited;
-    const long long max_complete_scans =
+    const long long max_scans_by_pixels =
         limits_.max_scan_pixels > 0 ? limits_.max_scan_pixels / (height * width) : unlimited;
     const ByteView data{info_.src->next_input_byte, info_.src->bytes_in_buffer};
-    const long long scans = count_scans(data, std::min(max_scans, max_complete_scans));
+    const long long scans = count_scans(data, std::min(max_scans, max_scans_by_pixels));
     if (scans > max_scans) return fail(failure_, Failure::TooLarge, "more scans than the limit of %lld", max_scans);
-    if (scans > max_complete_scans)
+    if (scans > max_scans_by_pixels)
         return fail(failure_, Failure::TooLarge,
                     "at least %lld scans of %lldx%lld pixels, more pixels in all than the limit of %lld", scans, height,
                     width, limits_.max_scan_pixels);

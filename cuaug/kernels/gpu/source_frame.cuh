@@ -2,6 +2,7 @@
 
 #include "records/batch.cuh"
 #include "gpu/layout.cuh"
+#include "gpu/wide_multiply.cuh"
 #include "gpu/word_pixel.cuh"
 
 namespace cuaug {
@@ -34,9 +35,8 @@ inline const T* row_of(const SourceFrame<T, K>& source, int row) {
     if constexpr (sizeof(T) > 1) {
         return source.data + static_cast<long long>(row) * source.y_stride;
     } else {
-        const T* out;
-        asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(out) : "r"(row), "r"(source.y_stride), "l"(source.data));
-        return out;
+        return reinterpret_cast<const T*>(
+            mad_wide(row, source.y_stride, reinterpret_cast<const unsigned char*>(source.data)));
     }
 }
 

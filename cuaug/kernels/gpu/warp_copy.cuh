@@ -30,7 +30,7 @@ inline void copy_region(const WarpBlock<C>& block) {
     const auto& block_override = block.block_override();
     const int groups = (region.width + 3) / 4, row_step = C::threads / groups, first_y = threadIdx.x / groups,
               x = 4 * (threadIdx.x - first_y * groups), count = min(4, region.width - x);
-    if (first_y >= min(row_step, block_override.copied_rows)) return;
+    if (first_y >= min(row_step, block_override.identity_rows)) return;
     const int in_step = column_stride<InLayout, K>(args.in.x_stride),
               out_step = column_stride<OutLayout, K>(args.out.x_stride);
     long long in_offsets[K], out_offsets[K];
@@ -43,12 +43,12 @@ inline void copy_region(const WarpBlock<C>& block) {
     Vectors<In, K, 1> raw;
     if (vectors) raw = load_vectors<InLayout, In, K>(in, in_offsets);
 #pragma unroll 1
-    for (int y = first_y; y < block_override.copied_rows;
+    for (int y = first_y; y < block_override.identity_rows;
          y += row_step, out += mul_wide(row_step, region.out_y_stride)) {
         FourPixels<In, K> four = vectors ? elements_to_pixels<InLayout, In, K>(raw.elements[0])
                                          : load_pixels<Strided, In, K>(in, in_offsets, in_step, false, count);
         in += mul_wide(row_step, region.in_y_stride);
-        if (vectors && y + row_step < block_override.copied_rows) raw = load_vectors<InLayout, In, K>(in, in_offsets);
+        if (vectors && y + row_step < block_override.identity_rows) raw = load_vectors<InLayout, In, K>(in, in_offsets);
         if (block_override.uses_lut)
             for (int j = 0; j < 4; ++j) four.v[j] = block_override.looked_up(four.v[j]);
         if constexpr (C::may_skip_ops)

@@ -83,7 +83,7 @@ inline void plan_tiles(const WarpBlock<C>& block, const typename C::Scheduler& r
                                    lane);
     if constexpr (can_copy<C>)
         if (lane == 0)
-            block.block_override().copied_rows =
+            block.block_override().identity_rows =
                 is_identity(matrix) && args.in_width == args.out_width && args.in_height == args.out_height
                     ? rect.height
                     : 0;

@@ -18,20 +18,20 @@ inline void rgb_to_ycbcr(const V& r, const V& g, const V& b, V& y, V& cb, V& cr)
 // The results may lie outside 0..255.
 template <class V>
 inline void ycbcr_to_rgb(const V& y, const V& cb, const V& cr, V& r, V& g, V& b) {
-    constexpr int half = (1 << (ycbcr_bits - 1)) + (128 << ycbcr_bits);
-    r = y + ((91881 * cr + half) >> ycbcr_bits);
-    g = y + ((-22554 * cb - 46802 * cr + half) >> ycbcr_bits);
-    b = y + ((116130 * cb + half) >> ycbcr_bits);
+    constexpr int half_plus_128 = (1 << (ycbcr_bits - 1)) + (128 << ycbcr_bits);
+    r = y + ((91881 * cr + half_plus_128) >> ycbcr_bits);
+    g = y + ((-22554 * cb - 46802 * cr + half_plus_128) >> ycbcr_bits);
+    b = y + ((116130 * cb + half_plus_128) >> ycbcr_bits);
 }
 
 // The mean of two by two pixels from their sum. Ties are rounded down in even columns of chroma, and up in odd ones.
 inline int mean_of_four(int sum, int column) { return (sum + 1 + (column & 1)) >> 2; }
 
-// Chroma of a pixel from the chroma samples around it. `nearest` and `beside` belong to the nearest column of samples
-// and to the next one beside it: 3 times the sample in the nearest row, plus the sample in the next row. A tie is
-// rounded up for a pixel left of the nearest sample, and down for one right of it.
-inline int upsampled(int nearest, int beside, bool is_right) {
-    return (3 * nearest + beside + (is_right ? 7 : 8)) >> 4;
+// Chroma of a pixel from the chroma samples around it. `nearest_sum` belongs to the nearest column of samples,
+// `adjacent_sum` to the second nearest one. A sum is 3 times the sample in the nearest row, plus the sample in the next
+// row. A tie is rounded up for a pixel left of the nearest sample, and down for one right of it.
+inline int upsampled(int nearest_sum, int adjacent_sum, bool is_right) {
+    return (3 * nearest_sum + adjacent_sum + (is_right ? 7 : 8)) >> 4;
 }
 
 // The chroma of an image: half the rows and columns, rounded up.

@@ -5,10 +5,11 @@
 namespace cuaug {
 
 constexpr int max_fit_threads = 512;
+using WarpTotals = double[8];  // the totals of one warp: `EstimateAffine` needs at most seven at once
 
 // Totals over the points of a sample. The threads of a block divide the points among them; all get the totals.
 struct BlockSum {
-    double (*warp_totals)[8];  // shared memory [warps, 8]
+    WarpTotals* warp_totals;  // shared memory [warps]
 
     template <int Count, class Terms>
     Totals<Count> total(long long points, const Terms& terms) const {
@@ -35,10 +36,10 @@ struct BlockSum {
 // A block fits a map to the points of one sample. Grid: samples. Threads: a multiple of 32, at most 512.
 __global__ void __launch_bounds__(max_fit_threads, 1)
     estimate_affine(const __grid_constant__ MatrixBuilderRecord args) {
-    __shared__ double warp_totals[max_fit_threads / 32][8];
-    double item[max_item_size];
-    const int failure = EstimateAffine::fit(args, blockIdx.x, BlockSum{warp_totals}, item);
-    if (threadIdx.x == 0) store_item(args, blockIdx.x, item, failure);
+    __shared__ WarpTotals warp_totals[max_fit_threads / 32];
+    double matrix[max_item_size];
+    const int failure = EstimateAffine::fit(args, blockIdx.x, BlockSum{warp_totals}, matrix);
+    if (threadIdx.x == 0) store_item(args, blockIdx.x, matrix, failure);
 }
 
 }  // namespace cuaug

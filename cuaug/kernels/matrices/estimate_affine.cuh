@@ -42,7 +42,7 @@ inline bool fit_linear(long long points, const PointWeights& weight, const P& p,
 // 3: a rotation is determined (rigid); 4: weights are not negative, nor all zero.
 struct EstimateAffine {
     template <class Sum>
-    static int fit(const MatrixBuilderRecord& args, long long n, const Sum& sum, double* item) {
+    static int fit(const MatrixBuilderRecord& args, long long n, const Sum& sum, double* matrix) {
         PointWeights weight = {args.input_count > 2 ? &args.input[2] : nullptr, n,
                                1.0 / static_cast<double>(args.points)};
         if (weight.weights != nullptr) {
@@ -81,12 +81,12 @@ struct EstimateAffine {
             linear[0] = linear[3] = dot / norm, linear[2] = cross / norm, linear[1] = -linear[2];
         }
         const Point<double> a = start.centre(), b = end.centre();
-        store_affine(item, linear[0], linear[1], linear[2], linear[3], a.x, a.y, b.x, b.y);
+        store_affine(matrix, linear[0], linear[1], linear[2], linear[3], a.x, a.y, b.x, b.y);
         return 0;
     }
 
-    static int build(const MatrixBuilderRecord& args, long long n, long long, double* item) {
-        return fit(args, n, SerialSum(), item);
+    static int build(const MatrixBuilderRecord& args, long long n, long long, double* matrix) {
+        return fit(args, n, SerialSum(), matrix);
     }
 };
 

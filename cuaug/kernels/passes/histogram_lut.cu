@@ -21,8 +21,8 @@ struct HistogramMemory {
 
 // The table of a contrast about the mean luma. Each block of a sample computes the mean for itself.
 template <int K, class In, class Layout, int LoadedK>
-inline void store_contrast_lut(const SamplePixels<In, Layout, LoadedK, histogram_threads>& pixels, long long total,
-                               HistogramMemory& memory, In* out) {
+inline void store_contrast_lut(const SamplePixels<In, Layout, LoadedK, histogram_threads>& pixels,
+                               long long pixel_count, HistogramMemory& memory, In* out) {
     constexpr int luma_channels = K == 3 ? 3 : 1,
                   channels_per_visit = LoadedK < luma_channels ? LoadedK : luma_channels;
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, level = threadIdx.x;
@@ -45,13 +45,13 @@ inline void store_contrast_lut(const SamplePixels<In, Layout, LoadedK, histogram
     __syncthreads();
     if (level < 256)
         out[level] = adjust_contrast_level(level, static_cast<float>(stored_parameter(pixels.args, pixels.n, 1)),
-                                           mean_luma(memory.totals, pixels.args.channels, total));
+                                           mean_luma(memory.totals, pixels.args.channels, pixel_count));
 }
 
 // The table of an autocontrast or an equalization, from the histogram of a channel.
 template <class In, class Layout, int LoadedK>
 inline void store_histogram_lut(const SamplePixels<In, Layout, LoadedK, histogram_threads>& pixels, int channel,
-                                int kind, long long total, HistogramMemory& memory, In* out) {
+                                int kind, long long pixel_count, HistogramMemory& memory, In* out) {
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, level = threadIdx.x;
     const bool has_level = level < 256;
     for (int i = threadIdx.x; i < 256 * 32; i += histogram_threads) memory.counts[i / 32][i % 32] = 0;
@@ -68,13 +68,13 @@ inline void store_histogram_lut(const SamplePixels<In, Layout, LoadedK, histogra
     if (lane == 31) memory.sums[0][warp_index] = pixels_up_to_level;
     __syncthreads();
     for (int i = 0; i < warp_index; ++i) pixels_up_to_level += memory.sums[0][i];
-    if (count > 0 && pixels_up_to_level == total) memory.brightest_count = count, memory.brightest = level;
+    if (count > 0 && pixels_up_to_level == pixel_count) memory.brightest_count = count, memory.brightest = level;
     if (count > 0 && pixels_up_to_level == count) memory.darkest = level;
     __syncthreads();
     if (has_level)
         out[level] = kind == autocontrast
                          ? autocontrast_level(level, memory.darkest, memory.brightest)
-                         : equalize_level(level, pixels_up_to_level - count, total - memory.brightest_count);
+                         : equalize_level(level, pixels_up_to_level - count, pixel_count - memory.brightest_count);
 }
 
 // A block makes the lookup table of one channel of one sample, from all its frames: `out` is [N, C, 256], uint8.
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(histogram_threads, 2)
     constexpr int loaded_channels = is_same_v<InLayout, Packed> ? K : 1;  // packed channels are loaded together
     __shared__ HistogramMemory memory;
     const int channel = blockIdx.y;
-    const long long n = blockIdx.x, total = static_cast<long long>(args.frames) * args.in_height * args.in_width;
+    const long long n = blockIdx.x, pixel_count = static_cast<long long>(args.frames) * args.in_height * args.in_width;
     In* out = static_cast<In*>(args.out.data) + (n * args.channels + channel) * 256;
     const unsigned int groups_per_row = (args.in_width + 3) / 4;
     const SamplePixels<In, InLayout, loaded_channels, histogram_threads> pixels = {
@@ -99,9 +99,9 @@ __global__ void __launch_bounds__(histogram_threads, 2)
     allow_next_launch();
     const int kind = static_cast<int>(stored_parameter(args, n, 0));
     if (kind == adjust_contrast)
-        store_contrast_lut<K>(pixels, total, memory, out);
+        store_contrast_lut<K>(pixels, pixel_count, memory, out);
     else if (kind == equalize || kind == autocontrast)
-        store_histogram_lut(pixels, channel, kind, total, memory, out);
+        store_histogram_lut(pixels, channel, kind, pixel_count, memory, out);
     else if (threadIdx.x < 256)
         out[threadIdx.x] = static_cast<In>(threadIdx.x);
 }

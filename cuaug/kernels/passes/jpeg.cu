@@ -85,8 +85,8 @@ inline void upsample_chroma(const JpegTileRect& rect, JpegBlocks<K>& blocks, int
     for (int i = 2; i < 6; ++i)
         if ((x >> 1) + i - 1 >= size.width) sums[i] = sums[i - 1];
     for (int i = 0; i < 8; ++i) {
-        const int nearest = sums[i / 2 + 1], beside = sums[i & 1 ? i / 2 + 2 : i / 2];
-        out[i] = upsampled(nearest, size.interpolates() ? beside : nearest, i & 1);
+        const int nearest_sum = sums[i / 2 + 1], adjacent_sum = sums[i & 1 ? i / 2 + 2 : i / 2];
+        out[i] = upsampled(nearest_sum, size.interpolates() ? adjacent_sum : nearest_sum, i & 1);
     }
 }
 

@@ -209,7 +209,8 @@ __global__ void __launch_bounds__(
     do {
         // Before the loop, this branch would take a register from some samplers.
         if constexpr (can_copy<C>)
-            if (block.block_override().copied_rows > 0 && !block.block_override().sharpens()) return copy_region(block);
+            if (block.block_override().identity_rows > 0 && !block.block_override().sharpens())
+                return copy_region(block);
         if constexpr (!Geometry::has_tile_bounds)
             make_mapped_tile(block, i, luma_sum);
         else if constexpr (C::raw_staged)

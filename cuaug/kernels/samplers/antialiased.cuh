@@ -98,11 +98,11 @@ inline BiasedU8<K> antialiased(const WordPixel<uint8, K>* pixels, int pitch, con
     // the bytes of a row, 0x40000000 is a multiple of 2^32 and has no effect.
     constexpr float ulp = 1.0f / 4194304.0f, bias = 8388608.0f;
     constexpr Word bias_bits = 0x4B000000;
-    const float tx = __fmaf_rd(p.x, ulp, 2.0f), ty = __fmaf_rd(p.y, ulp, 2.0f), left = (tx - 2.0f) / ulp,
-                top = (ty - 2.0f) / ulp;
+    const float tx = __fmaf_rd(p.x, ulp, 2.0f), ty = __fmaf_rd(p.y, ulp, 2.0f), whole_x = (tx - 2.0f) / ulp,
+                whole_y = (ty - 2.0f) / ulp;
     float wx[4], wy[4], sum[K] = {};
-    const float x_factor = 32768.0f * filters.x.weights(left, p.x - left, wx),
-                y_factor = filters.y.weights(top, p.y - top, wy);
+    const float x_factor = 32768.0f * filters.x.weights(whole_x, p.x - whole_x, wx),
+                y_factor = filters.y.weights(whole_y, p.y - whole_y, wy);
     auto weight_bits = [&](int i) { return __float_as_uint(__fmaf_rn(wx[i], x_factor, bias)); };
     const Word left_weights = __byte_perm(weight_bits(0), weight_bits(1), 0x5410),
                right_weights = __byte_perm(weight_bits(2), weight_bits(3), 0x5410);

@@ -29,7 +29,7 @@ struct alignas(16) BlockOverride {
     ComputeType<T> sharpness;  // 1: not sharpened
     int uses_lut;
     int applies_to_tile;  // whether the current tile is sampled with the override
-    int copied_rows;      // rows of an identity map, copied unless sharpened: all of the region or 0
+    int identity_rows;    // rows of the region where the map is the identity: all or 0. Copied unless sharpened
     unsigned char lut[sizeof(T) == 1 ? K : 1][256];
 
     bool sharpens() const { return sharpness != ComputeType<T>(1); }

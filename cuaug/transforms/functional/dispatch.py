@@ -145,7 +145,7 @@ def _float_rows(values: Any) -> Any:
 
     Host values are in NumPy, unless torch must see the operations.
     """
-    values = values if autograd.is_intercepting() else host_targets.numpy_view(values)
+    values = values if autograd.context_needs_torch_ops() else host_targets.numpy_view(values)
     rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
     if point_map.is_integer(values.dtype):
         return convert.asarray(rows, like=rows, dtype="float64")
