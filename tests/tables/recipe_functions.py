@@ -19,9 +19,9 @@ class InvertFlipBlend(Transform):
 
     def write(self, recipe):
         weights = [recipe.uniform(name, 0.1, 0.9, 1.0) for name in ("original", "inverted")]
-        recipe.add(Branch(first=True))
+        recipe.add(Branch(is_first=True))
         recipe.add_pointwise("Invert")
-        recipe.add(Branch(first=False))
+        recipe.add(Branch(is_first=False))
         recipe.add_flip(recipe.constant("flip", 1.0, 0.0), "y")
         recipe.add(Blend(weights))
 
