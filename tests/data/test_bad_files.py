@@ -133,7 +133,7 @@ def test_collate_missing_file_is_bad_file(files, tmp_path):
 @pytest.mark.alone
 @pytest.mark.filterwarnings("ignore:.*fork")
 def test_collate_error_of_a_worker_ends_with_its_message(files):
-    """torch makes the worker's traceback the message of an error of the same type, without its attributes."""
+    """torch raises an error of the same type with the worker's traceback as message. Attributes are lost."""
     torch_data = pytest.importorskip("torch.utils.data")
     source = ImageFiles([files[0], (b"bad", 2)])
     with pytest.raises(cuaug.DecodeError) as direct:

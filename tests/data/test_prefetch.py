@@ -51,7 +51,7 @@ with ThreadPoolExecutor(1) as pool:
 
 @pytest.mark.parametrize("stage", ["read", "pool", "make"])
 def test_prefetcher_collected_by_a_thread_that_it_waits_for_ends(stage):
-    """The garbage collector may finalize an abandoned iteration in a thread that the joined thread waits for."""
+    """The garbage collector may close an abandoned iteration in its thread, or in one that this thread waits for."""
     assert python(COLLECTED_BY_A_THREAD.format(stage=stage), timeout=60) == ("2 []", "")
 
 

@@ -1,4 +1,7 @@
-"""Arrays in a loader's targets: numbers become arrays of the loader's library, all others stay as they are."""
+"""Arrays in a loader's targets: real numbers become arrays of the loader's library.
+
+Others, such as text, complex numbers and long doubles, stay as they are: not every library has them.
+"""
 
 import numpy as np
 import pytest
@@ -39,7 +42,7 @@ def test_loader_leaves_arrays_of_no_numbers(name, library):
         assert loaded({key: array}, library, T.Boxes())[key] is array
         compacted = loaded({key: array}, library, T.Boxes(compact=True))
         assert len(compacted["boxes"]) == 1
-        np.testing.assert_array_equal(compacted[key], array if key == "names" else array[:1])
+        np.testing.assert_array_equal(compacted[key], array if key == "names" else array[:1])  # an unknown key
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])

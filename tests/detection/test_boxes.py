@@ -174,7 +174,7 @@ def test_box_functions_reject_invalid_arguments(message, call):
 @pytest.mark.parametrize("function", [cuaug.distance_box_iou, cuaug.complete_box_iou])
 def test_distance_complete_box_iou_with_gradient_take_an_eps_that_is_0_in_float32(function):
     torch = pytest.importorskip("torch")
-    boxes = torch.tensor([[1.0, 1, 2, 2], [1, 1, 1, 1]])  # of a point with itself, a ratio is 0 / 0
+    boxes = torch.tensor([[1.0, 1, 2, 2], [1, 1, 1, 1]])  # for two equal points, a ratio is 0 / 0
     values = function(boxes.clone().requires_grad_(), boxes, 1e-50)
     assert torch.equal(values.detach(), function(boxes, boxes, 1e-50))
     assert values.diagonal().tolist() == [1, 0]

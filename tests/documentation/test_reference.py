@@ -85,7 +85,7 @@ def test_docstrings_of_results_are_sentences():
 
 
 def test_docstrings_name_no_internal_module():
-    """Users cannot import a module of an internal name, and help() does not follow the references of Sphinx."""
+    """Internal modules are not for users, and help() does not follow Sphinx's references to them."""
     internal = [
         f"{name}: {reference}"
         for name, public in public_objects()
@@ -141,7 +141,7 @@ def test_reference_shows_parameters_and_aliases(reference_text):
 
 
 def test_reference_shows_one_signature_of_an_overloaded_function(reference_text):
-    """The implementation's: it has every option, where overloads have what type checkers need."""
+    """That of the implementation, which has every option; the overloads are for type checkers."""
     assert reference_text.count("cuaug.nms(") == reference_text.count("cuaug.transform_boxes(") == 1
     assert "cuaug.transform_boxes(boxes, M, format: BoxFormat = 'XYXY') Map boxes by" in reference_text
     options = (
@@ -181,7 +181,7 @@ def test_plot_of_training_is_that_of_the_results(import_from_docs):
 
 
 def training_result(date, rates):
-    """A file of benchmarks/training.py; ``rates``: by number of processors, those of the step and of three loaders."""
+    """A file of benchmarks/training.py; ``rates``: the step's and three loaders', by number of processors."""
     names = "the step alone", "cuaug Loader", "DataLoader, cuaug in Collate", "DataLoader, torchvision v2"
     tables = {
         f"training, {cpus} processors": {

@@ -20,7 +20,7 @@ def test_roi_align_gpu_equals_torchvision(ratio, aligned, dtype, channels_last):
     for function in (cuaug.roi_align, tv_ops.roi_align):
         inputs = maps, rois
         if function is tv_ops.roi_align and dtype == torch.float16:
-            inputs = maps.float(), rois.float()  # float16 coordinates would have 11 bits
+            inputs = maps.float(), rois.float()  # torchvision's coordinates would have the 11 bits of float16
         leaf = inputs[0].clone().requires_grad_()
         out = function(leaf, inputs[1], 7, 0.5, ratio, aligned)
         (out.float() * torch.sin(torch.arange(49, device="cuda").float()).view(7, 7)).sum().backward()
@@ -38,7 +38,7 @@ def test_roi_pool_gpu_equals_torchvision(dtype):
 @pytest.mark.parametrize("ratio", [2, -1])
 def test_ps_roi_align_gpu_equals_torchvision(ratio):
     maps, rois = features(torch.float64, 24), torch.from_numpy(regions(200)).double().cuda()
-    rois[:, 3:] = torch.maximum(rois[:, 3:], rois[:, 1:3] + 0.5)  # a region without area is NaN there
+    rois[:, 3:] = torch.maximum(rois[:, 3:], rois[:, 1:3] + 0.5)  # without area, torchvision gives NaN for ratio -1
     results = []
     for function in (cuaug.ps_roi_align, tv_ops.ps_roi_align):
         leaf = maps.clone().requires_grad_()

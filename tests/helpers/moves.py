@@ -1,4 +1,4 @@
-"""Recipes that move pixels, the transforms that move label images as those recipes move masks, and label images."""
+"""Recipes for images with masks, recipes that do the same to masks passed as images, and such masks."""
 
 from cuaug import transforms as T
 from helpers.arrays import noise
@@ -7,9 +7,9 @@ SHAPE = (5, 23, 17, 3)
 CROPS = [T.RandomCrop((15, 12), padding=2), T.RandomHorizontalFlip(), T.RandomVerticalFlip()]
 
 
-# Two entries for each name. The first is a function from an interpolation to transforms. The second has the transforms
-# that move label images as the first ones move masks: nearest, 0 outside, no colour ops. None: the first entry's
-# transforms for "nearest".
+# Two entries for each name. The first makes a recipe's transforms for an interpolation. The second has the transforms
+# that do to a mask passed as an image what the recipe does to a mask: nearest, 0 outside, no colour ops. None: those
+# that the first makes for "nearest".
 MOVES = {
     "crops": (lambda interpolation: [*CROPS], CROPS),
     "nothing": (lambda interpolation: [], []),

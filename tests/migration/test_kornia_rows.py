@@ -126,7 +126,7 @@ def test_migrate_gives_the_mean_bits_of_kornia(call, expected):
 
 @pytest.mark.parametrize("name", ROWS)
 def test_row_begins_with_the_parameters_of_kornia(name, kornia):
-    """`migrate` reports parameters after these as arguments without a counterpart."""
+    """A row has the first parameters of kornia's; `migrate` reports the others as arguments without a counterpart."""
     ours = inspect.signature(eval(f"lambda {ROWS[name].parameters}: None")).parameters.values()
     theirs = [*inspect.signature(getattr(kornia, name)).parameters.values()][: len(ours)]
     assert [(value.name, value.kind) for value in ours] == [(value.name, value.kind) for value in theirs]

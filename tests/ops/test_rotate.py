@@ -63,9 +63,9 @@ def test_affine_multiples_of_90_equal_rot90(backend, interpolation):
 @pytest.mark.parametrize("convert", [list, np.array, np.float32], ids=["list", "float64", "float32"])
 @pytest.mark.parametrize("angles", [[0, 90, 180], [90, 31.3, -118.7], [45, 45, 270]], ids=str)
 def test_rotate_expand_sample_equals_sample_alone(angles, convert, interpolation):
-    """Each sample is placed on whole pixels in the middle; an odd pixel is to the right and below.
+    """Each sample is in the middle of the result, on whole pixels; an odd margin's last pixel is to the right or below.
 
-    Pixels outside the sample's own canvas are 0 at right angles; at others "bicubic" and "lanczos" reach beyond it.
+    Around it, pixels are 0 at right angles; at other angles "bicubic" and "lanczos" reach beyond the sample's own size.
     """
     shifted = Tolerance(absolute=1, exact=0.99, reason="coordinates that are shifted by the place in the canvas")
     if interpolation == "nearest":

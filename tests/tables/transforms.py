@@ -115,7 +115,7 @@ OTHER_ROWS = [
     TransformRow(T.RGB()),
 ]
 # Transforms that run on whole samples. Separate tests compare their results with torchvision's; these rows serve the
-# tests of descriptions. `Lambda` has no row, as a function cannot be described.
+# tests of `to_dict` and of assigned attributes. `Lambda` has no row, as `to_dict` cannot describe a function.
 SAMPLE_ROWS = [
     TransformRow(T.ClampBoundingBoxes("hard")),
     TransformRow(T.ClampKeyPoints()),

@@ -1,4 +1,4 @@
-"""`LinearTransformation`: dtypes of images and matrices. test_sample_transforms.py compares the values."""
+"""`LinearTransformation`: dtypes, and images without a channel axis. test_sample_transforms.py has the other tests."""
 
 import numpy as np
 import pytest
