@@ -22,7 +22,8 @@ struct JpegTileAxis {
     int first, blocks;  // pixel that the first block begins with, and number of blocks
     int begin, end;     // the pixels that are stored
 
-    // The `index`-th tile of an axis of `extent` pixels; `size`: the pixels that a tile stores.
+    // The `index`-th tile of an axis of `extent` pixels. `size`: the pixels that a tile stores; the first one stores 8
+    // fewer, and the last one what is left.
     JpegTileAxis(int index, int size, int extent) {
         const int middle = index * size, last = middle + size < extent ? middle + size : extent;
         first = index > 0 ? middle - mcu : 0;
@@ -38,14 +39,14 @@ struct JpegTile {
     JpegTileAxis x, y;
 };
 
-// Samples are -128..127. Rows are counted from the beginning of the tile.
+// Luma and chroma are -128..127.
 struct JpegWorkspace {
     SegmentWorkspace<float> pixels;
     // A row of blocks before it is coded, and two rows of chroma before their mean is taken.
     int luma[mcu][segment_width];
     int full_chroma[2][2][segment_width];  // [row, cb or cr]
     int chroma[2][mcu / 2][chroma_width];
-    // The decoded tile.
+    // The decoded tile. Rows are counted from the beginning of the tile.
     signed char decoded_luma[segment_width][segment_width];
     signed char decoded_chroma[2][chroma_width][chroma_width];
     int chroma_row_sums[chroma_width + 2];  // of a row of pixels: 3 * the nearer row + the other; the ends repeated
@@ -89,6 +90,7 @@ inline void load_block_row(const BatchRecord& args, const ChannelGroup& in, cons
                            JpegWorkspace& workspace) {
     auto& [upper, lower] = workspace.full_chroma;
     for (int row = 0; row < mcu; ++row) {
+        // starts_below: both rows of pixels that give this row of chroma lie below the image.
         const bool is_lower = row & 1, exists = top + row < args.in_height,
                    starts_below = top + row - is_lower >= args.in_height;
         if (exists)
@@ -170,7 +172,7 @@ inline void store_decoded_row(const BatchRecord& args, const ChannelGroup& out, 
     store_channels<uint8>(out, y, tile.x.begin, count, 1.0f, workspace.pixels);
 }
 
-// Rows that a tile stores: a frame is divided if there are few frames.
+// Rows that a tile stores: fewer if there are few frames, so that there are enough tasks.
 inline int jpeg_tile_rows(const BatchRecord& args) { return args.samples * args.frames < 16 ? 64 : max_jpeg_tile; }
 
 long long jpeg_task_count(const native::RecordCall& call) {

@@ -14,12 +14,12 @@ constexpr int rows_at_once = 4;
 // pixels.
 template <class T>
 struct HorizontalWeights {
-    static constexpr int max_pixels = sizeof(ComputeType<T>) == 4 ? 16 : 4;
+    static constexpr int max_pixels = sizeof(ComputeType<T>) == 4 ? 16 : 4;  // the others' weights are not stored
     SourceSpan<ComputeType<T>> span[32];
     ComputeType<T> weight[max_pixels][32];
 };
 
-// Called by one warp.
+// Called by one warp. The unnamed parameters here and of `lane_column` are for the overloads for uint8.
 template <class Filter, class T>
 inline void compute_weights(HorizontalWeights<T>& weights, const SourceSpan<ComputeType<T>>& span, int, int lane) {
     weights.span[lane] = span;
@@ -43,7 +43,8 @@ inline LaneColumn lane_column(const SourceFrame<T, K>&, const HorizontalWeights<
     return {lane, weights.span[lane].first, weights.span[lane].count};
 }
 
-// Adds the weighted pixels of source row first + r to sum[r], for all four rows.
+// Adds the weighted pixels of source row first + r to sum[r], for all four rows. Rows below the source repeat
+// its last row.
 template <class Filter, class Layout, class T, int K, class R>
 inline void add_pixels(const SourceFrame<T, K>& source, int first, const LaneColumn& column,
                        const HorizontalWeights<T>& weights, R (&sum)[rows_at_once][K]) {

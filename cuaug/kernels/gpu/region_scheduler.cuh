@@ -22,7 +22,8 @@ struct OutputRect {
 // Finds the region of a block. Regions have `Width` columns, the narrow ones at the right edge fewer, and K channels.
 // `split_channels`: a frame has `channel_groups` slices, each of K channels; otherwise a slice is a frame. With raw
 // staging the regions of a slice are consecutive, because neighbours share cache lines. Otherwise all narrow regions
-// come last: they are less work, so that the multiprocessors finish at more equal times.
+// come last: they are less work, so that the multiprocessors finish at more equal times. Their column then has as many
+// regions as each column of full width.
 template <int K, int Width, bool split_channels, bool raw_staged, class Record>
 struct RegionScheduler {
     const Record& args;

@@ -9,7 +9,9 @@ namespace cuaug {
 template <class R, int K>
 struct Autocontrast {
     static constexpr int sample_params = 0, channel_params = 2;
-    R low[K], span[K];  // in the images' range. span: given as the largest value; after `prepare`: the span, in 0..1
+    // low: the smallest value, in the images' range. span: before `prepare` the largest value, in the images' range;
+    // after it the largest minus the smallest value, in 0..1.
+    R low[K], span[K];
 
     static void prepare(R* params, R max_value) {
         for (int k = 0; k < K; ++k) {

@@ -14,7 +14,7 @@ struct CoarseDropout {
     static constexpr bool uses_position = true;
     R cell_size, probability;
     StreamColumns<R> stream_columns;
-    R value[K];  // as given in the images' range; prepared: in 0..1
+    R value[K];  // before `prepare`: in the images' range; after it: in 0..1
 
     static void prepare(R* params, R max_value) {
         params[0] = fmin(fmax(params[0], R(1)), R(1 << 30));  // a table may hold any number; it is a divisor

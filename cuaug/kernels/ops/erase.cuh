@@ -10,7 +10,7 @@ struct Erase {
     static constexpr int sample_params = 4, channel_params = 1;
     static constexpr bool uses_position = true;
     R top, left, height, width;
-    R value[K];  // as given in the images' range; prepared: in 0..1
+    R value[K];  // before `prepare`: in the images' range; after it: in 0..1
 
     static void prepare(R* params, R max_value) {
         for (int k = 0; k < K; ++k) params[4 + k] /= max_value;

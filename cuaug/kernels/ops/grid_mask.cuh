@@ -11,7 +11,7 @@ struct GridMask {
     static constexpr bool uses_position = true;
     // size of the grid's cells, row and column of a cell at which the image begins, size of the square in each cell
     R cell_size, top, left, square_size;
-    R value[K];  // as given in the images' range; prepared: in 0..1
+    R value[K];  // before `prepare`: in the images' range; after it: in 0..1
 
     static void prepare(R* params, R max_value) {
         // A table may hold any number: the cell size is a divisor, and the sum of an offset and a position is an int.

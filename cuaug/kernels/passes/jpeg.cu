@@ -26,7 +26,7 @@ inline void code_columns(const JpegTileRect& rect, JpegBlocks<K>& blocks) {
         Word* words = (is_luma ? blocks.luma_row(luma_block / luma_rows, luma_block % luma_rows, 0)
                                : blocks.chroma_words + chroma_block * block_pitch) +
                       pair;
-        constexpr int chroma_table = K / 3;  // 1, and a valid index for K = 1, which has one table
+        constexpr int chroma_table = K / 3;  // 1 for K = 3; 0 for K = 1, which has no second table
         const QuantizationPair* table = blocks.quantization[is_luma ? 0 : chroma_table] + pair;
         int left[8], right[8];
         for (int y = 0; y < 8; ++y) {
@@ -46,7 +46,7 @@ inline void code_columns(const JpegTileRect& rect, JpegBlocks<K>& blocks) {
     }
 }
 
-// Transforms rows of chroma back. The samples, bytes, replace the first half of a row of coefficients.
+// Transforms rows of chroma back. Eight samples, a byte each, replace the first half of their row of coefficients.
 template <int K>
 inline void decode_chroma_rows(const JpegTileRect& rect, JpegBlocks<K>& blocks) {
     for (int i = threadIdx.x; i < 8 * blocks.chroma; i += jpeg_threads) {
@@ -61,7 +61,8 @@ inline void decode_chroma_rows(const JpegTileRect& rect, JpegBlocks<K>& blocks) 
     }
 }
 
-// Four decoded samples from `column`, a multiple of four, and one on either side.
+// Four decoded samples from `column`, a multiple of four, and one on either side. `column` and `row` count from the
+// tile's first sample.
 template <int K>
 inline void load_chroma(JpegBlocks<K>& blocks, int plane, int column, int row, int (&samples)[6]) {
     auto word_at = [&](int at) { return blocks.chroma_row(plane, at >> 3, row)[at >> 2 & 1]; };
@@ -116,6 +117,7 @@ inline void store_tile(const JpegFrame<Layout, K>& out, const JpegTileRect& rect
     }
 }
 
+// For a sample that stays as it is: quality 0.
 template <class InLayout, class OutLayout, int K>
 inline void copy_tile(const JpegFrame<InLayout, K>& in, const JpegFrame<OutLayout, K>& out, const JpegTileRect& rect) {
     for (int i = threadIdx.x; i < luma_columns * 8 * luma_rows; i += jpeg_threads) {

@@ -10,9 +10,9 @@ namespace cuaug {
 struct DiscardPixels {};
 struct StoreInPlace {};
 
-// The sum of the luma of a thread's groups in one frame, after a chain of ops; one channel is its own luma. `in`: the
-// thread's first group; `advance`: from a group to the next, in elements. The next group is loaded before this one is
-// processed.
+// The sum of the luma of a thread's groups of four pixels in one frame, after a chain of ops; one channel is its own
+// luma. `in`: the thread's first group; `advance`: from a group to the next, in elements. The next group is loaded
+// before this one is processed.
 template <class InLayout, class Epilogue, class In, int K, class Ops>
 inline double sum_luma(const PointwiseRecord& args, const Ops& ops, const In* in, const long long (&offset)[K],
                        const ThreadWork& work, long long advance, int t) {
@@ -54,7 +54,7 @@ inline double sum_luma(const PointwiseRecord& args, const Ops& ops, const In* in
     return total;
 }
 
-// The bytes of word i of four pixels that belong to channel k, as a factor of __dp4a: 1 in each, 0 in the others.
+// A factor of __dp4a for word i of a group of four pixels: 1 in the bytes of channel k, 0 in the others.
 template <class Layout, int K>
 constexpr Word channel_bytes(int i, int k) {
     if constexpr (!is_same_v<Layout, Packed>) return i == k ? 0x01010101 : 0;
@@ -64,7 +64,7 @@ constexpr Word channel_bytes(int i, int k) {
     return out;
 }
 
-// As `sum_luma`, for bytes without ops: an instruction adds four bytes of a channel.
+// As `sum_luma`, for bytes without ops: an instruction adds up to four bytes of a channel.
 template <class InLayout, int K>
 inline double sum_luma_of_bytes(const PointwiseRecord& args, const uint8* in, const long long (&offset)[K],
                                 const ThreadWork& work, long long advance) {
@@ -133,6 +133,7 @@ __global__ void __launch_bounds__(pointwise_threads, (sizeof(ComputeType<In>) > 
             __syncthreads();
         }
         const Ops ops = Ops::of(params);
+        // Neither the sum nor changed pixels are needed.
         const bool is_skipped = !ops.needs_mean() && (is_same_v<Epilogue, DiscardPixels> || ops.is_identity());
         const In* sample = static_cast<const In*>(args.in.data) + n * args.in.n_stride;
         double total = 0.0;

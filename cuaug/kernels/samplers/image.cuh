@@ -62,6 +62,7 @@ struct Image {
         return out;
     }
 
+    // A member because StagedBox (gpu/stage.cuh) has a faster one of its own.
     static int split_floor(ComputeType<T> x, ComputeType<T>& fraction) { return cuaug::split_floor(x, fraction); }
 
     Pixel<ComputeType<T>, K> pixel(int x, int y) const { return to_pixel<ComputeType<T>>(raw_pixel(x, y)); }

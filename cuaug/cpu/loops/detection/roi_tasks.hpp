@@ -6,7 +6,8 @@
 namespace cuaug {
 
 // Pools some channels of one region. The last template argument of pool_points and of scatter_points says whether
-// maxima are pooled, not averages.
+// maxima are pooled, not averages. average_region needs unrotated regions whose bins all pool the same channels
+// (RoiRecord::bin_stride 0, as always in a backward pass).
 template <class T>
 inline void pool_region(const RoiRecord& args, native::PoolingKind kind, long long k, const ChannelRange& channels) {
     using R = ComputeType<T>;
