@@ -37,7 +37,7 @@ def float_value(parameter: str, value: Any) -> float:
     """A number as a float."""
     try:
         return float(value)
-    except OverflowError:  # an int
+    except OverflowError:  # an int beyond the largest float
         raise ValueError(f"{parameter} must be a number that a float holds, got {value_text(value)}") from None
 
 
@@ -50,7 +50,7 @@ def is_overflow_of_user_code(error: Exception) -> bool:
 
 
 def is_one_number(value: Any) -> bool:
-    """Whether the value has no length: a number, an array without axes, or None. Empty containers have one."""
+    """Whether the value has no length: a number, an array without axes, or None. An empty container has length 0."""
     return getattr(value, "shape", None) == () or not hasattr(value, "__len__")
 
 

@@ -82,7 +82,7 @@ def _side(parameter: str, value: Any) -> int:
 
 
 def center_offsets(size: tuple[int, int], output_size: tuple[int, int]) -> tuple[int, int]:
-    """(top, left) of the middle of an image; negative where the output is larger.
+    """(top, left) of an output in the middle of an image; negative where the output is larger.
 
     torchvision's rule: the offset of a crop is rounded half to even, the padding at the top and left is rounded down.
     """

@@ -75,7 +75,7 @@ def _dependency_phases(draws: Iterable[Instruction]) -> list[list[Instruction]]:
         reads = argument_ids + ([id(draw.gate.column)] if draw.gate else [])
         writes = [id(column) for column in draw.columns]
         if draw.opcode == "CutMixBox":
-            writes += argument_ids  # the fraction of the image that is kept becomes that of the drawn box
+            writes += argument_ids  # replaces the fraction to keep by the one that the drawn box leaves
         phase = 0
         for column in reads:
             phase = max(phase, last_write.get(column, -1) + 1)

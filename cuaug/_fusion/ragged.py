@@ -108,7 +108,7 @@ class RaggedPrefixes:
     def _new_recipe(self, images: ImageBatch, size: tuple[int, int]) -> Recipe:
         """A recipe for images of this size. If the images have a drawn size, `size` replaces that one."""
         image_size, drawn_size = (images.size, size) if images.drawn_size else (size, None)
-        position = self._first_position - 1
+        position = self._first_position - 1  # `begin` adds 1
         return Recipe(image_size, images.channels, images.dtype, drawn_size=drawn_size, position=position)
 
 
@@ -118,7 +118,7 @@ def _prefix_of(recipe: Recipe) -> RaggedPrefix | None:
     maps = [op for op in recipe.ops if isinstance(op, (CoordinateMap, Resize))]
     if len(maps) < len(recipe.ops):
         return None
-    if any(column.max_value is not None for column in columns):  # `program.rescale_draw` rescales no sample arguments
+    if any(column.max_value is not None for column in columns):  # `rescale_draw` cannot rescale arguments per sample
         return None
     _use_resample_kernel(recipe)
     column_indices = {id(column): i for i, column in enumerate(columns)}

@@ -21,7 +21,8 @@ _UNEVEN_WAVES = 2  # waves of blocks for them (benchmarks/log/recipes-mean-gpu.m
 # block of the pass that reads the mean adds up the results of all these blocks.
 _MEAN_STEPS, _MAX_MEAN_BLOCKS = 16, 128
 
-# Maximum rows of a warp region; halved for small blocks of several channels, doubled for narrow raw-staged regions.
+# Maximum rows of an output region of `warp_image`; halved for small blocks of several channels, doubled for some
+# leftover columns (`divide_output`).
 _SHORT_REGION_ROWS, _TALL_REGION_ROWS = 64, 128
 _REGION_WIDTHS = 32, 64
 _PATCH_WIDTH = 32  # pixels of a row that a CUDA warp makes at a time
@@ -96,7 +97,8 @@ def small_output(slices: Slices, input_size: tuple[int, int]) -> bool:
 def warp_regions(slices: Slices, staging: Staging, can_halve: bool) -> tuple[int, ...]:
     """The last fields of `cuaug::WarpRecord`, from `full_width` on."""
     regions = divide_output(slices, staging, can_halve)
-    per_slice = regions.per_slice if staging.raw else regions.full_width.regions  # see kernels/gpu/region_scheduler.cuh
+    # Without raw staging, regions are counted by rows of full-width ones (kernels/gpu/region_scheduler.cuh).
+    per_slice = regions.per_slice if staging.raw else regions.full_width.regions
     divisors = *fast_divisor(max(per_slice, 1)), *fast_divisor(max(regions.per_row, 1))
     return *regions.full_width, *regions.remainder, *divisors, regions.whole
 
@@ -134,12 +136,13 @@ def divide_output(slices: Slices, staging: Staging, can_halve: bool) -> Regions:
     """Divides the output of a warp into regions (kernels/passes/warp_image.cu).
 
     Regions of wide pixels, such as four channels of 16 bits, are narrower: else the source box of a rotated region
-    would not fit into shared memory. The regions of a column have about the same height. Tall regions cost less per
-    pixel; they are used if enough blocks remain for a GPU, but not for the widest pixels, where even the box of
-    one of 16 tiles (`max_tiles` of kernels/gpu/stage.cuh) might not fit.
+    would not fit into shared memory (`raw_region_width` of kernels/gpu/raw_box.cuh). The regions of a column have about
+    the same height. Tall regions cost less per pixel; they are used if enough blocks remain for a GPU, but not for the
+    widest pixels, where even the box of one of 16 tiles (`max_tiles` of kernels/gpu/stage.cuh) might not fit.
 
-    With `can_halve`, the last tall regions are halved, unless the lower half of one would be empty. Where raw-staged
-    regions are 64 wide, leftover columns of at most `_PATCH_WIDTH` get regions twice as tall: as much work as others.
+    With `can_halve`, the last tall regions are halved, unless the lower half of one would be empty. Then, too, where
+    raw-staged tall regions are 64 wide, leftover columns of at most `_PATCH_WIDTH` get regions twice as tall: as much
+    work as others.
     """
     dtype, channels, count, height, width = slices
     staged_bytes = _staged_bytes(dtype, channels)
@@ -268,12 +271,12 @@ def gaussian_blur(slices: Slices, tile_width: int, tile_height: int, shared_byte
 
 
 def gaussian_blur_u8(slices: Slices, across: int, rows: int, threads: int) -> Grid:
-    """Of gaussian_blur_packed, too. A block makes a run of rows of a strip: `blur_tiles.StripRuns`."""
+    """The grid of gaussian_blur_packed, too. A block makes a run of rows of a strip: `blur_tiles.StripRuns`."""
     return across, _runs(slices.height, rows), min(slices.slice_count, _MAX_BLOCKS_YZ)
 
 
 def jpeg(slices: Slices) -> Grid:
-    """A block makes a tile of 128x64 pixels, the first of which begin 8 pixels outside the image."""
+    """A block makes a tile of 128x64 pixels; the first tile of a row or column begins 8 pixels outside the image."""
     return _tiles(slices._replace(height=slices.height + 8, width=slices.width + 8), 128, 64)
 
 

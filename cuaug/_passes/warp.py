@@ -61,7 +61,8 @@ def warp(
         out: The caller's array, or None.
         window: Box (top, left, height, width) of each sample; the border begins at its edges. [N, 4]
         ops: Applied to the resampled pixels.
-        partial_sums: Receives the result's mean luma; the result has the images' dtype. [N, `grids.partial_sum_count`]
+        partial_sums: Receive the mean luma of the result, which has the images' dtype. On a GPU
+            [N, `grids.partial_sum_count`], on a CPU [N, 1].
         antialias: Only on a GPU, for matrices without rotation and shear that reduce at most twofold.
         overrides: Only on a GPU.
     """
@@ -105,7 +106,7 @@ def warp(
 
 
 def _copy(images: ImageBatch, geometry: Geometry, fill: Fill, result: OutputArray) -> bool:
-    """Copies the pixels, if a GPU moves them all by the same whole numbers. Returns whether it has done so.
+    """Copies the pixels if, on a GPU, one shift by whole pixels serves all samples. Returns whether it has done so.
 
     Only rows of at least `_MIN_ROW_BYTES`: shorter ones take less time in the warp (benchmarks/log/short-rows.md).
     """

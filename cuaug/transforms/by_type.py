@@ -49,7 +49,7 @@ def _are_equal(a: Any, b: Any) -> bool:
 
 
 def _kind_of_key(key: Any) -> str | None:
-    """None for a key that is no type of targets."""
+    """The kind that a key of the dict stands for; None if it stands for none."""
     if key in ("images", "masks"):
         return str(key)
     if not isinstance(key, type):

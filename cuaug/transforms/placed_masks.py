@@ -13,7 +13,7 @@ from .sample_target import Target, UnstackedBatch
 
 
 def like_target(target: Target, arrays: list[Any], is_single: bool) -> Any:
-    """The results of a target: one for the only sample, or a list."""
+    """The results of a target in the form of its value: one array, or a list. `is_single`: of `ParsedSample`."""
     if is_single and not target.sample_axis_added:
         return arrays[0]
     is_list = target.sample_axis_added or isinstance(target.value, list)

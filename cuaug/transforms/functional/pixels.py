@@ -220,7 +220,7 @@ def convert_image_dtype(image: Any, dtype: DType = "float32", *, layout: Layout 
 
 
 def _value_of_box(value: Any, inpt: Any, layout: Any) -> Any:
-    """The value in the layout of `inpt`. [C, 1, 1] and [1, 1, C] become [C], and one entry a number."""
+    """The value in the layout of `inpt`. [C, 1, 1] and [1, 1, C] become [C], and [1] becomes a number."""
     library, value_library = library_of(type(inpt)), library_of(type(value))
     if library is PILLOW and isinstance(value_library, TorchLibrary) and value.ndim == 3:
         value = value.permute(1, 2, 0)  # a tensor is [C, h, w] beside an image of Pillow, too
