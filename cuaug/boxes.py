@@ -178,7 +178,7 @@ def masks_to_boxes(masks: NumPyArray) -> npt.NDArray[np.float32]: ...
 def masks_to_boxes(masks: Array) -> Array: ...
 @prefix_errors
 def masks_to_boxes(masks: Any) -> Any:
-    """The first and last column and row of each mask that hold a value other than 0, as torchvision's boxes.
+    """The boxes of masks, as torchvision's: the first and last column and row with a value other than 0.
 
     Args:
         masks: Any dtype. [N, H, W]

@@ -39,7 +39,7 @@ def roi_align(
         input: Float maps, also called ``features``, or a list of levels, each smaller than the one before. [N, C, H, W]
         boxes: Sample index, then corners, in the library of the input; or one array per image. [K, 5], [[L, 4]]
             Rotated as in detectron2: index, centre, width, height, degrees counter-clockwise. [K, 6], [[L, 5]]
-        output_size: Number of bins, (H, W) or one number for both.
+        output_size: Number of bins, (h, w) or one number for both.
         spatial_scale: Pixels of the map per unit of the boxes; for levels a list, one per level: ``canonical_size`` and
             ``canonical_level`` say which level a box is pooled from.
         sampling_ratio: Samples of a bin along each axis; -1: about one for each pixel.
@@ -47,8 +47,9 @@ def roi_align(
         mode: "avg", or "max" of a bin's samples, as in mmcv. A sample more than a pixel outside the map is 0.
         layout: "NCHW" or "NHWC"; default: channels first for torch, otherwise last.
         canonical_size: Side of a square box that is pooled from the level ``canonical_level``.
-        canonical_level: The level of scale ``2**-canonical_level``; a box twice as large belongs to the next one. Boxes
-            of a level that is missing are pooled from the one before it, or from the first if there is none.
+        canonical_level: The level of scale ``2**-canonical_level``; a box with sides twice as long belongs to the next
+            level. Boxes of a level that is missing are pooled from the one before it, or from the first if there is
+            none.
 
     Returns:
         [K, C, h, w], in the layout and dtype of the input. torch's gradient of ``input`` is the same in every
@@ -81,7 +82,7 @@ def roi_pool(
     Args:
         input: Float maps, also called ``features``. [N, C, H, W]
         boxes: Sample index, then corners, in the library of the input; or one array per image. [K, 5], [[L, 4]]
-        output_size: Number of bins, (H, W) or one number for both; a bin outside the map is 0.
+        output_size: Number of bins, (h, w) or one number for both; a bin outside the map is 0.
         spatial_scale: Pixels of the map per unit of the boxes.
         layout: "NCHW" or "NHWC"; default: channels first for torch, otherwise last.
 

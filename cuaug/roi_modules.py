@@ -50,7 +50,7 @@ class RoIAlign(_RoIModule):
     """A module that calls :func:`roi_align`.
 
     Args:
-        output_size: Number of bins, (H, W) or one number for both.
+        output_size: Number of bins, (h, w) or one number for both.
         spatial_scale: Pixels of the map per unit of the boxes.
         sampling_ratio: Samples of a bin along each axis; -1: about one for each pixel.
         aligned: Whether box coordinates start at the map's corner; otherwise at the centre of the first pixel.
@@ -90,7 +90,7 @@ class RoIPool(_RoIModule):
     """A module that calls :func:`roi_pool`.
 
     Args:
-        output_size: Number of bins, (H, W) or one number for both; a bin outside the map is 0.
+        output_size: Number of bins, (h, w) or one number for both; a bin outside the map is 0.
         spatial_scale: Pixels of the map per unit of the boxes.
         layout: "NCHW" or "NHWC"; default: channels first for torch, otherwise last.
 
@@ -188,7 +188,7 @@ class MultiScaleRoIAlign(_RoIModule):
 
     Args:
         featmap_names: The keys of the maps to pool from.
-        output_size: Number of bins, (H, W) or one number for both.
+        output_size: Number of bins, (h, w) or one number for both.
         sampling_ratio: Samples of a bin along each axis; -1: about one for each pixel.
         canonical_scale: Side of a square box that is pooled from the level ``canonical_level``.
         canonical_level: The level for boxes of ``canonical_scale``; 4 is the map of 1/16 of the image's size.

@@ -25,7 +25,7 @@ enum class Opcode {
     ListValue,           // column of an index, or -1 to draw one; whether to negate with probability 1/2;
                          // else_value (also if the index is negative); addend; count, values[count]
     Beta,                // a, b, else_value
-    CutMixBox,           // height, width, column of the fraction kept, replaced by that of the box; draws a box
+    CutMixBox,           // height, width, column of the fraction to keep, replaced by what the drawn box leaves
     PerspectiveCorners,  // height, width, distortion; draws 8 displacements
     StreamColumns,       // none; writes the 8 numbers of `StreamColumns`
     // Coordinate instructions. Those named Inverse compose the inverse of one op with the map.

@@ -177,7 +177,7 @@ def to_dtype(inpt: Any, dtype: DType = "float32", scale: bool = False, *, layout
         dtype: The result's dtype, as a dtype of any library or its name.
         scale: Scale from 0..max of one dtype to 0..max of the other; the max of a float dtype is 1. Masks, boxes and
             keypoints are converted, and never scaled. Without scaling, bool, int32 and int64 are accepted, too: floats
-            are truncated to them, and their numbers wrap around in a smaller integer dtype, as in torch.
+            are truncated to them, and integers wrap around in a smaller dtype, as in torch.
 
     All other arguments and the result are those of :func:`adjust_brightness`.
 
