@@ -17,13 +17,14 @@ struct AdjustHue {
         if constexpr (K < 3) {
             return in;
         } else {
-            const R one = R(1), r = in.c[0], g = in.c[1], b = in.c[2], high = fmax(g, b), low = fmin(g, b);
+            const R one = R(1), r = in.c[0], g = in.c[1], b = in.c[2], red_offset = g < b ? R(-6) : R(0),
+                    high = fmax(g, b), low = fmin(g, b);
             const R v = fmax(r, high), other = fmin(r, high), m = fmin(other, low), c = v - m;
             // The hue is |p + offset|, where p = (other - low) / c:
             //     r >= g >= b: p, with p = (g - b) / c          g >= b, g > r: 2 - p, with p = (r - b) / c
             //     r >= b > g:  6 - p, with p = (b - g) / c      b > g, b > r:  4 + p, with p = (r - g) / c
             // For gray p is 0 * infinity, a NaN. The clamps below turn a NaN into 0, and gray stays gray.
-            const R red_offset = g < b ? R(-6) : R(0), offset = r < high ? R(-2) - red_offset : red_offset;
+            const R offset = r < high ? R(-2) - red_offset : red_offset;
             const R hue = fabs((other - low) * reciprocal(c) + offset);
             // The new hue minus that of yellow. Adding and subtracting `rounding` rounds to a whole number of turns,
             // which leaves -3..3.
