@@ -84,6 +84,6 @@ def refuse_tracer(value_type: type) -> None:
             "jax.custom_vjp (docs/jax.md)"
         )
     raise TypeError(
-        "cuaug runs outside of jax.jit and jax.vmap, whose tracers have no values: call it on the batch before the "
-        "jitted function, or within through jax.pure_callback, a recipe with step= (docs/jax.md)"
+        "cuaug runs outside of jax.jit and jax.vmap, whose tracers have no values: call cuaug before the jitted "
+        "function, or inside of it through jax.pure_callback; a recipe then needs step= (docs/jax.md)"
     )
