@@ -15,7 +15,7 @@ _CHANNELS_WITH_PARAMETERS = 7
 _MAX_OP_PARAMETERS = 2  # per channel, of the ops that a blur may apply (filters.OPS_AFTER_BLUR)
 
 _STRIP_WIDTH = 32  # of kernels/gpu/blur_rows.cuh: elements of a row, or packed pixels, that a block makes
-_MARGIN = 16  # of kernels/gpu/gaussian_digits.cuh: elements of the source on both sides of 16 results
+MAX_MMA_DISTANCE = 15  # `max_mma_distance` of kernels/gpu/gaussian_digits.cuh
 
 
 class Tile(NamedTuple):
@@ -65,14 +65,18 @@ def matrix_skeleton(channels: int, radius: int, are_packed: bool) -> str:
     """The name of the CUDA kernel that blurs uint8 by integer matrix products.
 
     In a packed row, adjacent elements of a channel are `channels` elements apart. gaussian_blur_u8 filters such rows as
-    they are, so the radius in elements must not exceed its margin.
+    they are, so the radius in elements must not exceed `MAX_MMA_DISTANCE`.
 
     Args:
         channels: Of an image.
         radius: Of the horizontal filter, in pixels.
         are_packed: Whether images and result are.
     """
-    return "gaussian_blur_packed" if are_packed and channels > 1 and channels * radius > _MARGIN else "gaussian_blur_u8"
+    return (
+        "gaussian_blur_packed"
+        if are_packed and channels > 1 and channels * radius > MAX_MMA_DISTANCE
+        else "gaussian_blur_u8"
+    )
 
 
 @functools.lru_cache(4096)

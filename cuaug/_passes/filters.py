@@ -88,7 +88,9 @@ def _blur_config(
     if is_packed and images.device >= 0 and images.channels * tile_end >= 1 << 31:
         got = f"{images.size[1]} pixels of {images.channels} channels"
         raise ValueError(f"rows must have fewer than 2**31 numbers, those beside the last tile included, got {got}")
-    tile = blur_tiles.blur_tile(images.dtype, images.channels if is_packed else 1, *images.size, *kernel_size, len(output) - 1)
+    tile = blur_tiles.blur_tile(
+        images.dtype, images.channels if is_packed else 1, *images.size, *kernel_size, len(output) - 1
+    )
     return kernel_config("gaussian_blur", names, *axes, tile), (tile.width, tile.height)
 
 

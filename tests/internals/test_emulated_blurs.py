@@ -47,6 +47,8 @@ MATRIX_BLUR_CASES = [
     ("gaussian_blur_u8", (1, 5, 33, 40), "NCHW", (1, 9)),  # more channels than a slice has
     ("gaussian_blur_packed", (1, 40, 132, 2), "NHWC", (23, 1)),
     ("gaussian_blur_packed", (1, 30, 70, 4), "NHWC", (11, 5)),
+    ("gaussian_blur_packed", (1, 30, 70, 4), "NHWC", (9, 3)),
+    ("gaussian_blur_u8", (1, 30, 70, 3), "NHWC", (11, 3)),  # the largest radius for packed pixels
     ("gaussian_blur_packed", (1, 1, 66, 3), "NHWC", (25, 1)),
 ]
 

@@ -15,13 +15,13 @@ namespace cuaug {
 
 constexpr int strip_width = 32, chunk_rows = 8;
 
-// Warps that a multiprocessor shall hold, which limits their registers. Compute capability 8.6 holds at most 16 blocks,
-// and a block of gaussian_blur_u8 is a warp.
+// Warps that a multiprocessor shall hold, which limits their registers; long chains of ops take more. Compute
+// capability 8.6 holds at most 16 blocks, and a block of gaussian_blur_u8 is a warp.
 #if __CUDA_ARCH__ >= 900
-template <class Out>
-constexpr int blur_warps = sizeof(Out) == 8 ? 16 : 24;
+template <class Ops>
+constexpr int blur_warps = Ops::param_count > 3 ? 16 : 24;
 #else
-template <class Out>
+template <class Ops>
 constexpr int blur_warps = 16;
 #endif
 
@@ -75,10 +75,6 @@ struct SourceGroup {
     }
 };
 
-// What is added to a value, in units of 2^-24 of a level, so that its highest byte is the nearest level: half a level,
-// and 2^-9, because the rows between the filters, which are rounded down, are that much too low on average.
-constexpr int rounding_offset = (1 << 23) + (1 << 15);
-
 // Eight adjacent elements of the result -> elements in memory. values: in units of 2^-24 of a level, whose highest byte
 // is the level; first_channel: of the first value.
 template <int Step, class Out, class Ops>
@@ -90,7 +86,7 @@ inline AlignedVector<Out, 2> to_elements(const Word* values, const Ops& ops, int
                                                         permute_bytes(values[i + 2], values[i + 3], 0x73), low_halves);
     } else {
         float unit_range[8];
-        for (int i = 0; i < 8; ++i) unit_range[i] = byte_to_unit_range(values[i], 3);
+        for (int i = 0; i < 8; ++i) unit_range[i] = level_to_unit_range(values[i] >> 24 | 0x4B000000);
         ops.template apply<Step>(first_channel, unit_range);
         for (int i = 0; i < 8; i += 4) {
             Pixel<float, 4> four;

@@ -14,20 +14,20 @@ struct ChannelOps {
     using R = ComputeType<In>;
     using Ops = typename Chain::template For<R, 1>;
     static_assert(!Ops::uses_position);
-    static constexpr bool is_empty = Chain::empty && is_same_v<In, Out>;
-    static constexpr int param_count = Ops::param_count > 0 ? Ops::param_count : 1;
+    static constexpr bool is_empty = Chain::empty && is_same_v<In, Out>, has_parameters = Ops::param_count > 0;
+    static constexpr int param_count = has_parameters ? Ops::param_count : 1;  // an array has at least one element
 
     // Of each channel, prepared; then again of all but the last, so that an index does not wrap.
     R params[2 * K - 1][param_count];
 
     // Called by one warp. Reads the parameters of sample n, for the channels from `first_channel` on.
     void read(const GaussianBlurRecord& args, long long n, int first_channel, int lane) {
-        if (Ops::param_count == 0 || lane >= 2 * K - 1) return;
+        if (!has_parameters || lane >= 2 * K - 1) return;
         const ParameterTable& table = args.op_parameters;
         const int channel = first_channel + (lane < K ? lane : lane - K);
         for (int i = 0; i < Ops::param_count; ++i)
-            params[lane][i] = static_cast<R>(cuaug::read(
-                table, n * table.n_stride + Ops::column(i, 0, channel, args.channels) * table.x_stride));
+            params[lane][i] = static_cast<R>(
+                cuaug::read(table, n * table.n_stride + Ops::column(i, 0, channel, args.channels) * table.x_stride));
         Ops::prepare(params[lane], R(max_value<In>));
     }
 

@@ -62,7 +62,7 @@ inline void filter_strip(const PackedStrip<K, Out>& strip, int top, int end, int
         if (chunk >= lead_chunks) {
             const VerticalDigits vertical = memory.vertical[slot][lane];
             for (int i = 0; i < tiles; ++i)
-                memory.results[slot % 2].store(filtered[i].filter(vertical, rounding_offset), channel, i, lane);
+                memory.results[slot % 2].store(filtered[i].filter(vertical), channel, i, lane);
         }
         y += chunk_rows;
     };
@@ -84,7 +84,7 @@ inline void filter_strip(const PackedStrip<K, Out>& strip, int top, int end, int
 // its threads load and store the rows of packed pixels together. Grid: (strips, runs of rows, slices: samples x
 // frames).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout>
-__global__ void __launch_bounds__(32 * K, (blur_warps<Out> / K))
+__global__ void __launch_bounds__(32 * K, (blur_warps<ChannelOps<Chain, In, Out, K>> / K))
     gaussian_blur_packed(const __grid_constant__ GaussianBlurRecord args) {
     static_assert(is_same_v<In, uint8> && is_same_v<InLayout, Packed> && is_same_v<OutLayout, Packed>);
     using Slice = BatchSlice<InLayout, OutLayout, K>;

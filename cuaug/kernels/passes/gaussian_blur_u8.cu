@@ -55,7 +55,7 @@ inline void filter_strip(const Strip<Step, Out>& strip, int top, int end, int ra
                         memory.results[(slot + 1) % 2].lane_values(lane), memory.ops);
         for (int i = 0; i < tiles; ++i) filtered[i].put(sums[i][0], sums[i][1], slot);
         for (int i = 0; i < tiles && chunk >= lead_chunks; ++i)
-            memory.results[slot % 2].store(filtered[i].filter(vertical[slot], rounding_offset), i, lane);
+            memory.results[slot % 2].store(filtered[i].filter(vertical[slot]), i, lane);
         y += chunk_rows;
     };
 #pragma unroll 1
@@ -66,27 +66,28 @@ inline void filter_strip(const Strip<Step, Out>& strip, int top, int end, int ra
         if (chunk + 3 < chunks) filter_chunk(Int<3>(), chunk + 3);
     }
     __syncwarp();
-    strip.store(y + max_mma_radius - (lead_chunks + 1) * chunk_rows,
-                memory.results[(chunks - 1) % 2].lane_values(lane), memory.ops);
+    strip.store(y + max_mma_radius - (lead_chunks + 1) * chunk_rows, memory.results[(chunks - 1) % 2].lane_values(lane),
+                memory.ops);
 }
 
 // Blurs bytes by integer matrix products, on tensor cores: with kernels of at most 2 * max_mma_radius + 1 pixels on
 // each axis, smaller than twice the image. Products and sums are exact. Three values are rounded: the weights, to
-// multiples of 2^-16; the rows between the two filters, down to multiples of 2^-8 of a level; and the result, before the
+// multiples of 2^-16; the rows between the two filters, to multiples of 2^-8 of a level; and the result, before the
 // ops of the chain.
 //
 // A block is a warp. It makes `tile_height` rows of a strip of packed pixels, or of one channel, in chunks of eight
 // rows. It filters a chunk of the source horizontally, keeps the results of four chunks in registers, and filters these
 // vertically. Grid: (strips x planes, runs of rows, slices: samples x frames x groups of K channels).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout>
-__global__ void __launch_bounds__(32, blur_warps<Out>)
+__global__ void __launch_bounds__(32, (blur_warps<ChannelOps<Chain, In, Out, K>>))
     gaussian_blur_u8(const __grid_constant__ GaussianBlurRecord args) {
     static_assert(is_same_v<In, uint8>);
     using Slice = BatchSlice<InLayout, OutLayout, K>;
     constexpr int step = packed_channels<InLayout, OutLayout, K>, planes = K / step;
     constexpr bool in_is_dense = step > 1 || is_same_v<InLayout, Planar>,
                    out_is_dense = step > 1 || is_same_v<OutLayout, Planar>;
-    __shared__ alignas(16) BlurMemory<step, ChannelOps<Chain, In, Out, step>> memory;
+    using Ops = ChannelOps<Chain, In, Out, step>;
+    __shared__ alignas(16) BlurMemory<step, Ops> memory;
 
     const int strip_index = blockIdx.x / planes, plane = blockIdx.x - planes * strip_index;
     const int top = blockIdx.y * args.tile_height, end = min(top + args.tile_height, args.in_height);
@@ -97,13 +98,12 @@ __global__ void __launch_bounds__(32, blur_warps<Out>)
     for (long long index = blockIdx.z; index < Slice::count(args); index += gridDim.z) {
         const Slice slice(args, index);
         if (plane >= slice.channels) continue;
-        // Without `opaque` the compiler keeps addresses from slice to slice, in local memory.
-        const int lane = opaque(static_cast<int>(threadIdx.x));
-        const Strip<step, Out> strip(args, strip_index * strip_width, lane, rows,
-                                     step > 1 ? 1 : column_stride<OutLayout, K>(args.out.x_stride),
-                                     out_is_dense ? args.out_vector_elements : 0,
-                                     slice.template input<uint8>(args) + plane * args.in.c_stride,
-                                     slice.template output<Out>(args) + plane * args.out.c_stride);
+        // With parameters of ops, the compiler would keep addresses from slice to slice, in local memory.
+        const int lane = Ops::has_parameters ? opaque(static_cast<int>(threadIdx.x)) : threadIdx.x;
+        const Strip<step, Out> strip(
+            args, strip_index * strip_width, lane, rows, step > 1 ? 1 : column_stride<OutLayout, K>(args.out.x_stride),
+            out_is_dense ? args.out_vector_elements : 0, slice.template input<uint8>(args) + plane * args.in.c_stride,
+            slice.template output<Out>(args) + plane * args.out.c_stride);
         const bool keeps_x = memory.weights_x.compute(radius_x, sigma_of(args, slice.n, 0), lane),
                    keeps_y = memory.weights_y.compute(radius_y, sigma_of(args, slice.n, 1), lane);
         memory.ops.read(args, slice.n, slice.first + plane, lane);
