@@ -122,7 +122,7 @@ def _pointwise_reason(pass_: Pass, op: Pointwise) -> str:
     if not pass_.runs_chain or (op.mean is not None and pass_.first_ops and not pass_.is_warp):
         return f"{_OWN_KERNEL}, which stores pixels before they are changed"
     if pass_.is_blur and op.functor not in OPS_AFTER_BLUR:
-        return f"{_OWN_KERNEL}, which changes channels independently of each other and of their position"
+        return f"{_OWN_KERNEL}, which runs no op that mixes channels or reads positions"
     if rounding := _rounding_reason(pass_):
         return rounding
     needs_levels = op.needs_integer_levels

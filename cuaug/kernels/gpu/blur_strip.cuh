@@ -116,7 +116,8 @@ struct Strip {
     void store(int first_row, const Word* values, const Ops& ops) const {
         const int y = first_row + (lane >> 2);
         if (y > last_row) return;
-        const AlignedVector<Out, 2> eight = to_elements<Step, Out>(values, ops, Step > 1 ? (left + 8 * (lane & 3)) % Step : 0);
+        const AlignedVector<Out, 2> eight =
+            to_elements<Step, Out>(values, ops, Step > 1 ? (left + 8 * (lane & 3)) % Step : 0);
         Out* to = reinterpret_cast<Out*>(
             const_cast<unsigned char*>(mad_wide(y, out_y_bytes, reinterpret_cast<const unsigned char*>(out))));
         if (stores_vectors) return store_as(to, eight);

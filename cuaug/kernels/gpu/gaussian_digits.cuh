@@ -63,7 +63,7 @@ struct DigitTable {
 // its weight are 1. This adds half a level, which rounds the result of the blur to the nearest level, and 2^-9 of a
 // level, which rounds the rows between the filters to the nearest multiple of 2^-8 of a level.
 struct HorizontalDigits {
-    static constexpr int margin = 16, groups = 3;    // groups of 16 elements: left, result, right
+    static constexpr int margin = 16, groups = 3;  // groups of 16 elements: left, result, right
     static_assert(max_mma_distance < margin);
 
     Word words[2][2 * groups];  // [high, low]

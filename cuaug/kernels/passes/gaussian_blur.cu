@@ -81,8 +81,7 @@ inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect,
 template <int C, class In, class Out, class Ops, class R, int N>
 inline void apply_ops(const Ops& ops, int channel, R (&values)[N]) {
     if constexpr (!Ops::is_empty) {
-        for (int i = 0; i < N; ++i)
-            values[i] = to_unit_range<R>(RawPixel<In, 1>{{saturate_cast<In>(values[i])}}).c[0];
+        for (int i = 0; i < N; ++i) values[i] = to_unit_range<R>(RawPixel<In, 1>{{saturate_cast<In>(values[i])}}).c[0];
         ops.template apply<C>(channel, values);
         for (int i = 0; i < N; ++i) values[i] *= R(max_value<Out>);
     }
