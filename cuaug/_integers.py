@@ -49,15 +49,15 @@ def is_overflow_of_user_code(error: Exception) -> bool:
     return not {module.partition(".")[0] for module in modules} <= _PACKAGES
 
 
-def is_one_number(value: Any) -> bool:
-    """Whether the value has no length: a number, an array without axes, or None. An empty container has length 0."""
-    return getattr(value, "shape", None) == () or not hasattr(value, "__len__")
+def has_length(value: Any) -> bool:
+    """Whether `len(value)` works: for containers, also empty ones; not for numbers, arrays without axes, and None."""
+    return hasattr(value, "__len__") and getattr(value, "shape", None) != ()
 
 
 def has_positions(value: Any) -> bool:
     """Whether the value has entries at positions, as lists and arrays with axes have; sets and dicts have none."""
     is_container = hasattr(type(value), "__getitem__") and not isinstance(value, (str, bytes, Mapping))
-    return is_container and not is_one_number(value)
+    return is_container and has_length(value)
 
 
 def python_value(value: Any) -> Any:
@@ -84,6 +84,6 @@ def refuse_tracer(value_type: type) -> None:
             "jax.custom_vjp (docs/jax.md)"
         )
     raise TypeError(
-        "cuaug runs outside of jax.jit and jax.vmap, whose tracers have no values: call it on the batch before the "
-        "jitted function, or within through jax.pure_callback, a recipe with step= (docs/jax.md)"
+        "cuaug runs outside of jax.jit and jax.vmap, whose tracers have no values: call cuaug before the jitted "
+        "function, or inside of it through jax.pure_callback; a recipe then needs step= (docs/jax.md)"
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _check
-from ._integers import has_positions, integer_hint, is_one_number
+from ._integers import has_length, has_positions, integer_hint
 from ._value_text import value_text
 from .typing import Size
 
@@ -23,7 +23,7 @@ def square_or_size(parameter: str, value: Any) -> tuple[int, int]:
 def int_or_tuple(parameter: str, value: Any) -> int | tuple[int, ...]:
     """One number, or those of a list, each at least 1."""
     sides = tuple(_check.integer(parameter, side, 1) for side in _numbers(parameter, value))
-    return sides[0] if is_one_number(value) else sides
+    return sides if has_length(value) else sides[0]
 
 
 def padding_of(padding: Size) -> tuple[int, int, int, int]:
@@ -109,7 +109,7 @@ def rotated_sizes(size: tuple[int, int], cosine: np.ndarray, sine: np.ndarray) -
 
 def _numbers(parameter: str, value: Any) -> list[Any]:
     """The entries of a list, or one number as a list."""
-    if is_one_number(value) and hasattr(type(value), "__index__"):
+    if not has_length(value) and hasattr(type(value), "__index__"):
         return [value]
     if not has_positions(value):
         raise TypeError(f"{parameter} must be an int or a list of ints, got {value_text(value)}{integer_hint(value)}")

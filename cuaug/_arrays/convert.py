@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _check
 from .._gpu import cupy_import, devices
-from .._integers import is_one_number, refuse_meta
+from .._integers import has_length, refuse_meta
 from .._value_text import array_text, value_text
 from . import capsule
 from .cupy_library import CUPY
@@ -202,7 +202,7 @@ def sample_ids(ids: Any) -> Any:
     """`ids` that a user passes: None, an int for the first id, a NumPy array of int64, or a device array as it is."""
     if ids is None or type(ids) is int:
         return ids
-    if is_one_number(ids):
+    if not has_length(ids):
         return _check.integer("ids", ids, -_check.MAX_INT64, _check.MAX_INT64)
     if not is_host(ids):
         return ids

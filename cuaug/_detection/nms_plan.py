@@ -14,7 +14,7 @@ NMS_THREADS = 256  # of a block; nms.cu
 PART = 256  # boxes of a sample that a block of nms_overlap_mask.cu compares with others; nms_pairs.cuh
 SMALL_MAX, SMALL_WARPS = 1024, 8  # boxes of a sample, warps of a block; nms_small.cuh
 RESOLVE_WARPS = 32  # of a block; nms_resolve.cu
-WORDS_PER_BLOCK = (2, 4, 6, 8)  # possible values of `NmsRecord::words_per_block`; nms_overlap_mask.cu
+WORDS_PER_BLOCK_CHOICES = (2, 4, 6, 8)  # for `NmsRecord::words_per_block`; nms_overlap_mask.cu
 # If samples have at most SMALL_MAX boxes, a GPU compares all pairs of boxes of a sample. For larger samples it does so
 # if the batch has at most MAX_PAIRS pairs, and the GPU at least as many multiprocessors as nms_resolve has blocks for
 # one sample. Otherwise, and for rotated boxes (314 us instead of 763), boxes are sorted first, so that fewer pairs are
@@ -134,4 +134,4 @@ def _words_per_block(words: int, part_count: int, resident_blocks: int) -> int:
         waves = -(-part_count * -(-words // choice) // resident_blocks)
         return waves * (choice + 1), -choice
 
-    return min(WORDS_PER_BLOCK, key=cost)
+    return min(WORDS_PER_BLOCK_CHOICES, key=cost)

@@ -103,7 +103,7 @@ def apply_inverse(
 def _run_pass(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
     first, dtype, ops = pass_.first_op, pass_.output_dtype, _op_chain(pass_, table)
     if isinstance(first, StandaloneOp):
-        return _run_standalone(first, images, table, dtype)
+        return _run_standalone(first, images, table, dtype, ops)
     sums = _at_column(table, plan.partial_sums[pass_.mean_output.index]) if pass_.mean_output else NULL_ARRAY
     if isinstance(first, Resize) and not (first.fits_warp and images.device >= 0):
         arguments = _parameters(table, first.columns), pass_.output_size, first.interpolation, first.antialias
@@ -166,7 +166,7 @@ def _run_overrides(pass_: Pass, images: ImageBatch, table: StridedArray) -> Any:
     return result
 
 
-def _run_standalone(op: StandaloneOp, images: ImageBatch, table: StridedArray, dtype: str) -> Any:
+def _run_standalone(op: StandaloneOp, images: ImageBatch, table: StridedArray, dtype: str, ops: OpChain) -> Any:
     if isinstance(op, Grayscale):
         return pointwise.pointwise(
             images, ("Grayscale",), SampleParameters(NULL_ARRAY, ()), images.dtype, None, op.channels
@@ -174,7 +174,7 @@ def _run_standalone(op: StandaloneOp, images: ImageBatch, table: StridedArray, d
     parameters = _parameters(table, op.columns)
     if isinstance(op, Blur):
         sigma = parameters.table._replace(column_stride=0)  # one column for both axes
-        return filters.gaussian_blur(images, op.kernel_size, SampleParameters(sigma, ()), None, dtype)
+        return filters.gaussian_blur(images, op.kernel_size, SampleParameters(sigma, ()), None, dtype, ops)
     if isinstance(op, Jpeg):
         return filters.jpeg(images, parameters, None)
     if isinstance(op, Mix):

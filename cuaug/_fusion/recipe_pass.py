@@ -125,7 +125,7 @@ class Pass:
     @property
     def runs_chain(self) -> bool:
         """The kernel of the first op can run the chain before it stores."""
-        return not self.first_ops or self.is_warp or isinstance(self.first_op, Blend)
+        return not self.first_ops or self.is_warp or self.is_blur or isinstance(self.first_op, Blend)
 
     @property
     def source_box(self) -> Sequence[Column]:
@@ -168,8 +168,8 @@ class Pass:
                 if not op.scale:
                     self.chain.append(Pointwise("ConvertRange", ()))
                     self.range_changed = True
-                # Any op rescales, as it sees 0..1 for every dtype; so does the blur kernel.
-                elif not self.chain and not self.is_blur:
+                # Any op rescales, as it sees 0..1 for every dtype.
+                elif not self.chain:
                     self.chain.append(Pointwise("Rescale", ()))
             self.output_dtype = op.dtype
         elif isinstance(op, Pointwise):

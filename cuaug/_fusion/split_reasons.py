@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .._passes.filters import OPS_AFTER_BLUR
 from .._program.dtypes import MAX_VALUE
 from .recipe_ops import (
     Autocontrast,
@@ -100,7 +101,7 @@ def _branch_reason(pass_: Pass, op: Branch) -> str:
 
 
 def _cast_reason(pass_: Pass, op: Cast) -> str:
-    if not pass_.runs_chain and not (op.scale and pass_.is_blur):
+    if not pass_.runs_chain:
         return f"{_OWN_KERNEL}, which keeps the dtype"
     if pass_.range_changed:
         return "another conversion"
@@ -120,6 +121,8 @@ def _rounding_reason(pass_: Pass) -> str:
 def _pointwise_reason(pass_: Pass, op: Pointwise) -> str:
     if not pass_.runs_chain or (op.mean is not None and pass_.first_ops and not pass_.is_warp):
         return f"{_OWN_KERNEL}, which stores pixels before they are changed"
+    if pass_.is_blur and op.functor not in OPS_AFTER_BLUR:
+        return f"{_OWN_KERNEL}, which runs no op that mixes channels or reads positions"
     if rounding := _rounding_reason(pass_):
         return rounding
     needs_levels = op.needs_integer_levels

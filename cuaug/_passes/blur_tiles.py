@@ -10,8 +10,12 @@ _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 
 MAX_TILE_WIDTH = 224  # of `_BLUR_TILES`
 
+# Of `ChannelOps` (kernels/gpu/channel_ops.cuh): parameters of four channels, and again of three.
+_CHANNELS_WITH_PARAMETERS = 7
+_MAX_OP_PARAMETERS = 2  # per channel, of the ops that a blur may apply (filters.OPS_AFTER_BLUR)
+
 _STRIP_WIDTH = 32  # of kernels/gpu/blur_rows.cuh: elements of a row, or packed pixels, that a block makes
-_MARGIN = 16  # of kernels/gpu/gaussian_digits.cuh: elements of the source on both sides of 16 results
+MAX_MMA_DISTANCE = 15  # `max_mma_distance` of kernels/gpu/gaussian_digits.cuh
 
 
 class Tile(NamedTuple):
@@ -23,19 +27,28 @@ class Tile(NamedTuple):
 
 
 @functools.lru_cache(4096)
-def blur_tile(dtype: str, channels: int, height: int, width: int, taps_x: int, taps_y: int) -> Tile:
+def blur_tile(dtype: str, channels: int, height: int, width: int, taps_x: int, taps_y: int, op_count: int = 0) -> Tile:
     """The first of `_BLUR_TILES` that fits into 48 KiB, made smaller where the image then needs no more tiles.
 
-    `channels`: of a packed pixel; 1 for other layouts.
+    Args:
+        dtype: Of the images.
+        channels: Of a packed pixel; 1 for other layouts.
+        height: Of the image.
+        width: Of the image.
+        taps_x: Of the kernel.
+        taps_y: Of the kernel.
+        op_count: Of the chain.
     """
     item_size = 8 if dtype == "float64" else 4
     halo = _round_up_to_4(taps_x // 2)
+    # `reach` of the kernel, and its `ops`.
+    declared_bytes = 16 + item_size * _CHANNELS_WITH_PARAMETERS * _MAX_OP_PARAMETERS * op_count
     for max_width, max_height in _BLUR_TILES:
         tile_width, tile_height = _even_tile(width, max_width), _even_tile(height, max_height)
         pitch = 16 * (channels * (tile_width + 2 * halo + 4) * item_size // 16 | 1)
         weight_bytes = item_size * (2 * halo + 4 + _round_up_to_4(taps_y))
         shared_bytes = weight_bytes + 8 * _round_up_to_4(tile_height + taps_y + 4) + tile_height * pitch
-        if shared_bytes <= (48 << 10) - 16:  # 16 bytes are for `reach` of the kernel
+        if shared_bytes <= (48 << 10) - declared_bytes:
             break
     return Tile(tile_width, tile_height, shared_bytes)
 
@@ -52,14 +65,18 @@ def matrix_skeleton(channels: int, radius: int, are_packed: bool) -> str:
     """The name of the CUDA kernel that blurs uint8 by integer matrix products.
 
     In a packed row, adjacent elements of a channel are `channels` elements apart. gaussian_blur_u8 filters such rows as
-    they are, so the radius in elements must not exceed its margin.
+    they are, so the radius in elements must not exceed `MAX_MMA_DISTANCE`.
 
     Args:
         channels: Of an image.
         radius: Of the horizontal filter, in pixels.
         are_packed: Whether images and result are.
     """
-    return "gaussian_blur_packed" if are_packed and channels > 1 and channels * radius > _MARGIN else "gaussian_blur_u8"
+    return (
+        "gaussian_blur_packed"
+        if are_packed and channels > 1 and channels * radius > MAX_MMA_DISTANCE
+        else "gaussian_blur_u8"
+    )
 
 
 @functools.lru_cache(4096)

@@ -5,15 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _check
-from .._arrays.images import ImageBatch, OutputArray, allocate_output, describe_result
+from .._arrays.images import ImageBatch, OutputArray, allocate_output
 from .._gpu import devices
 from .._program.records import GAUSSIAN_BLUR, MAX_TAPS
 from . import blur_tiles, layouts
 from .kernel_config import KernelConfig, kernel_config
+from .op_chain import NO_OPS, OpChain, apply_ops_after
 from .parameters import NULL_ARRAY, SampleParameters
-from .pointwise import pointwise
 from .run import axes_and_misalignment, batch_fields, pack_pointwise, run_pass
 
+# The ops (kernels/ops) that a blur may apply before it stores: they change a channel independently of the others and of
+# the pixel's position.
+OPS_AFTER_BLUR = frozenset(
+    (
+        "AdjustBrightness",
+        "AdjustContrast",
+        "AdjustGamma",
+        "ConvertRange",
+        "Invert",
+        "Normalize",
+        "Posterize",
+        "Rescale",
+        "Solarize",
+    )
+)
+MAX_OPS_AFTER_BLUR = 8
 MAX_MMA_TAPS = 25  # on each axis: `max_mma_radius` of kernels/gpu/gaussian_digits.cuh
 
 
@@ -25,33 +41,41 @@ def check_kernel_size(parameter: str, kernel_size: tuple[int, int]) -> None:
 
 
 def gaussian_blur(
-    images: ImageBatch, kernel_size: tuple[int, int], sigma: SampleParameters, out: Any, dtype: str | None = None
+    images: ImageBatch,
+    kernel_size: tuple[int, int],
+    sigma: SampleParameters,
+    out: Any,
+    dtype: str | None = None,
+    ops: OpChain = NO_OPS,
 ) -> Any:
-    """A Gaussian of `kernel_size` (x, y) pixels. `sigma` has columns for x and y. The result is rescaled to `dtype`."""
+    """A Gaussian of `kernel_size` (x, y) pixels, then ops of `OPS_AFTER_BLUR` on the blurred images, stored as `dtype`.
+
+    `sigma` has columns for x and y.
+    """
     check_kernel_size("kernel_size", kernel_size)
     dtype = images.dtype if dtype is None else dtype
-    if dtype != images.dtype and images.device < 0:
-        # CPU loops do not rescale. As the intermediates are float32, an integer result is rounded once, as by a kernel.
-        no_parameters = SampleParameters(NULL_ARRAY, ())
-        as_float = describe_result(pointwise(images, ("Rescale",), no_parameters, "float32", None), images)
-        blurred = describe_result(gaussian_blur(as_float, kernel_size, sigma, None), images)
-        return pointwise(blurred, ("Rescale",), no_parameters, dtype, out)
+    needs_second_pass = images.device < 0 or len(ops.names) > MAX_OPS_AFTER_BLUR
+    if needs_second_pass and (ops.names or dtype != images.dtype):
+        return apply_ops_after(images, gaussian_blur(images, kernel_size, sigma, None), ops, dtype, out, NULL_ARRAY)
     _check.image_dtype(images.dtype)
     result = allocate_output(images, images.size, dtype, out)
     if images.samples * images.frames:
-        config, tile_size = _blur_config(images, result, dtype, kernel_size)
+        config, tile_size = _blur_config(images, result, (dtype, *ops.names), kernel_size)
         batch = batch_fields(images, result.pointer, result.axes.strides, config)
         sigmas = (*sigma.table[:5], *(sigma.inline or (0.0, 0.0)))
-        record = GAUSSIAN_BLUR.pack(*batch, *sigmas, *kernel_size, *tile_size)
+        record = GAUSSIAN_BLUR.pack(*batch, *sigmas, *ops.parameters[:5], *kernel_size, *tile_size)
         run_pass(config, images, record, images.dtype)
     return images.library.to_user_array(result.array)
 
 
 def _blur_config(
-    images: ImageBatch, result: OutputArray, dtype: str, kernel_size: tuple[int, int]
+    images: ImageBatch, result: OutputArray, output: tuple[str, ...], kernel_size: tuple[int, int]
 ) -> tuple[KernelConfig, tuple[int, int]]:
-    """The launch, and the last fields of the record: `tile_width` and `tile_height`."""
-    names, axes = (images.dtype, dtype), axes_and_misalignment(images, result)
+    """The launch, and the last fields of the record: `tile_width` and `tile_height`.
+
+    `output`: dtype of the result, and names of the ops.
+    """
+    names, axes = (images.dtype, *output), axes_and_misalignment(images, result)
     if uses_matrix_products(images, result, kernel_size):
         are_packed = layouts.tag(images.axes) == layouts.tag(result.axes) == "Packed"
         frames, multiprocessors = images.samples * images.frames, devices.multiprocessor_count(images.device)
@@ -64,7 +88,9 @@ def _blur_config(
     if is_packed and images.device >= 0 and images.channels * tile_end >= 1 << 31:
         got = f"{images.size[1]} pixels of {images.channels} channels"
         raise ValueError(f"rows must have fewer than 2**31 numbers, those beside the last tile included, got {got}")
-    tile = blur_tiles.blur_tile(images.dtype, images.channels if is_packed else 1, *images.size, *kernel_size)
+    tile = blur_tiles.blur_tile(
+        images.dtype, images.channels if is_packed else 1, *images.size, *kernel_size, len(output) - 1
+    )
     return kernel_config("gaussian_blur", names, *axes, tile), (tile.width, tile.height)
 
 

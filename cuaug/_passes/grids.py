@@ -61,7 +61,7 @@ def partial_sum_count(images: ImageBatch) -> int:
     `images`: the warp's result, which has the dtype of its input.
     """
     slices = Slices(images.dtype, min(images.channels, 4), images.samples * images.frames, *images.size)
-    return images.frames * divide_output(slices, Staging(raw=False), can_halve=False).per_slice
+    return images.frames * divide_output(slices, Staging(raw=False), can_halve=False).regions_per_slice
 
 
 def max_partial_sum_count(frames: int, size: tuple[int, int]) -> int:
@@ -98,8 +98,8 @@ def warp_regions(slices: Slices, staging: Staging, can_halve: bool) -> tuple[int
     """The last fields of `cuaug::WarpRecord`, from `full_width` on."""
     regions = divide_output(slices, staging, can_halve)
     # Without raw staging, regions are counted by rows of full-width ones (kernels/gpu/region_scheduler.cuh).
-    per_slice = regions.per_slice if staging.raw else regions.full_width.regions
-    divisors = *fast_divisor(max(per_slice, 1)), *fast_divisor(max(regions.per_row, 1))
+    slice_divisor = regions.regions_per_slice if staging.raw else regions.full_width.regions
+    divisors = *fast_divisor(max(slice_divisor, 1)), *fast_divisor(max(regions.per_row, 1))
     return *regions.full_width, *regions.remainder, *divisors, regions.whole
 
 
@@ -127,7 +127,7 @@ class Regions(NamedTuple):
     halved: int  # after them: made by two blocks each
 
     @property
-    def per_slice(self) -> int:
+    def regions_per_slice(self) -> int:
         return self.per_row * self.full_width.regions + self.remainder.regions
 
 
@@ -149,8 +149,8 @@ def divide_output(slices: Slices, staging: Staging, can_halve: bool) -> Regions:
     has_wide_regions = ITEM_SIZE[dtype] * channels <= (6 if staging.fills else 4) if staging.raw else staged_bytes <= 4
     region_width = _REGION_WIDTHS[has_wide_regions]
     per_row, leftover = divmod(width, region_width)
-    has_low_regions = small_blocks(dtype, channels, staging.raw) and channels > 1
-    short_rows, tall_rows = _SHORT_REGION_ROWS >> has_low_regions, _TALL_REGION_ROWS >> has_low_regions
+    halves_max_rows = small_blocks(dtype, channels, staging.raw) and channels > 1
+    short_rows, tall_rows = _SHORT_REGION_ROWS >> halves_max_rows, _TALL_REGION_ROWS >> halves_max_rows
     tall = (per_row + (leftover > 0)) * count * -(-height // tall_rows) >= _MIN_TALL_REGIONS and staged_bytes <= 16
     can_halve = can_halve and tall
     full_width = _region_column(height, tall_rows if tall else short_rows, tall)

@@ -67,10 +67,12 @@ KERNEL_TEMPLATES = {
     "blend": KernelTemplate(
         grids.POINTWISE_THREADS, grids.pointwise, lambda a: (*a.input, chain(a.functors), *a.output)
     ),
-    "gaussian_blur": KernelTemplate(224, grids.gaussian_blur, lambda a: (*a.input, *a.output)),
-    "gaussian_blur_u8": KernelTemplate(32, grids.gaussian_blur_u8, lambda a: (*a.input, *a.output)),
+    "gaussian_blur": KernelTemplate(224, grids.gaussian_blur, lambda a: (*a.input, chain(a.functors), *a.output)),
+    "gaussian_blur_u8": KernelTemplate(32, grids.gaussian_blur_u8, lambda a: (*a.input, chain(a.functors), *a.output)),
     # A block has as many warps as a pixel has channels (`StripRuns.threads`).
-    "gaussian_blur_packed": KernelTemplate(32, grids.gaussian_blur_u8, lambda a: (*a.input, *a.output)),
+    "gaussian_blur_packed": KernelTemplate(
+        32, grids.gaussian_blur_u8, lambda a: (*a.input, chain(a.functors), *a.output)
+    ),
 }
 
 

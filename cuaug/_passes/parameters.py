@@ -12,7 +12,7 @@ from .._arrays.convert import host_array, parameter_column, stack_columns
 from .._arrays.descriptor import ArrayDescriptor, byte_range
 from .._arrays.images import ImageBatch, overlaps
 from .._arrays.registry import result_library
-from .._integers import float_value, is_one_number
+from .._integers import float_value, has_length
 from .._matrices.builders import NUMBER_COLUMNS
 from .._program.dtypes import LABEL_LIMITS
 from .._program.records import MAX_BUILDER_INPUTS, MAX_INLINE_VALUES
@@ -167,7 +167,7 @@ def xy_pairs(parameter: str, value: Any, images: ImageBatch) -> SampleParameters
     """A number, (x, y) as a list or tuple, one number per sample [N], or (x, y) per sample [N, 2]."""
     if type(value) in (int, float):
         return SampleParameters(NULL_ARRAY, (float_value(parameter, value),) * 2)
-    if isinstance(value, (list, tuple)) and len(value) == 2 and all(map(is_one_number, value)):
+    if isinstance(value, (list, tuple)) and len(value) == 2 and not any(map(has_length, value)):
         return SampleParameters(NULL_ARRAY, (float(value[0]), float(value[1])))
     descriptor = on_images_device(float_array(parameter, value, images), images)
     shape, strides = descriptor.shape, descriptor.strides

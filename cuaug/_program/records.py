@@ -131,6 +131,7 @@ GAUSSIAN_BLUR = Record(
     {
         "sigma": PARAMETER_TABLE,
         "value": "2d",
+        "op_parameters": PARAMETER_TABLE,
         "kernel_width": "i",
         "kernel_height": "i",
         "tile_width": "i",

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Pointwise
-from .._integers import is_one_number
+from .._integers import has_length
 from .._program import user_ops
 from .._program.dtypes import MAX_VALUE
 from .._value_text import value_text
@@ -105,7 +105,7 @@ class PixelOp(Transform):
 
 
 def _number_or_pair(name: str, value: Any) -> float | tuple[float, float]:
-    if is_one_number(value):
+    if not has_length(value):
         return ranges.number(name, value)
     if hasattr(value, "shape"):
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _check, _sizes
 from .._fusion.fill import FillByKind
 from .._fusion.recipe import Recipe
-from .._integers import is_one_number
+from .._integers import has_length
 from .._passes.resample import INTERPOLATIONS, antialias_value
 from .._value_text import value_text
 from ..typing import FillByType, PerChannel, ResizeInterpolation
@@ -166,7 +166,7 @@ class RandomShortestSize(SizeJitter):
         interpolation: ResizeInterpolation = "bilinear",
         antialias: bool | None = True,
     ) -> None:
-        lengths = [min_size] if is_one_number(min_size) else min_size
+        lengths = min_size if has_length(min_size) else [min_size]
         self.min_size: tuple[int, ...] = _sizes.int_or_tuple("min_size", lengths)  # type: ignore[assignment]
         if not self.min_size:
             raise ValueError("min_size must be at least one number, got none")

@@ -50,7 +50,7 @@ with ThreadPoolExecutor(1) as pool:
 
 
 @pytest.mark.parametrize("stage", ["read", "pool", "make"])
-def test_prefetcher_collected_by_a_thread_that_it_waits_for_ends(stage):
+def test_prefetcher_threads_end_whichever_thread_collects_the_iterator(stage):
     """The garbage collector may close an abandoned iteration in its thread, or in one that this thread waits for."""
     assert python(COLLECTED_BY_A_THREAD.format(stage=stage), timeout=60) == ("2 []", "")
 
@@ -78,6 +78,6 @@ class FailsAtClose:
 
 
 @pytest.mark.parametrize("items", [FailsAtStart(), FailsAtClose()], ids=["start", "close"])
-def test_prefetcher_raises_errors_of_the_start_and_the_close(items):
+def test_prefetcher_raises_errors_of_iter_and_close(items):
     with pytest.raises(OSError, match=r"at the (start|close)"):
         list(Prefetcher(items, 2, "cuaug-test"))

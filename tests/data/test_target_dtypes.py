@@ -36,7 +36,7 @@ def loaded(target, library, boxes):
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
 @pytest.mark.parametrize("name", OTHERS)
-def test_loader_leaves_arrays_of_no_numbers(name, library):
+def test_loader_keeps_target_arrays_that_are_not_real_numbers(name, library):
     array = OTHERS[name]
     for key in ("names", "labels", "area"):
         assert loaded({key: array}, library, T.Boxes())[key] is array
@@ -51,7 +51,7 @@ def test_loader_leaves_arrays_of_no_numbers(name, library):
     [("scores", ">f4"), ("scores", ">i4"), ("scores", "<f4"), ("scores", "u1"), ("scores", "bool"), ("labels", ">f4"),
      ("area", ">f4")],
 )  # fmt: skip
-def test_loader_target_values_of_either_byte_order(key, dtype, library):
+def test_loader_keeps_values_and_dtype_of_targets_in_either_byte_order(key, dtype, library):
     array = np.array([0, 1], dtype)
     result = loaded({key: array}, library, T.Boxes())[key]
     assert str(result.dtype).removeprefix("torch.") == np.dtype(dtype).name
@@ -59,12 +59,12 @@ def test_loader_target_values_of_either_byte_order(key, dtype, library):
 
 
 @pytest.mark.parametrize("key", ["label", "labels"])
-def test_loader_message_names_the_key_of_the_labels(key):
+def test_loader_rejects_wrong_number_of_labels_and_names_their_key(key):
     with pytest.raises(ValueError, match=f"targets must have '{key}' for each of the 2 boxes, got 3"):
         loaded({key: np.zeros(3, int)}, "numpy", T.Boxes())
 
 
-def test_loader_takes_boxes_that_no_float32_holds():
+def test_loader_marks_boxes_beyond_float32_as_not_valid():
     """They become infinite, without NumPy's warning, and are not valid."""
     boxes = [[1e300, 0, 1e301, 4], [1, 1, 9, 9]]
     source = ImageFiles([DATA], targets=[{"boxes": boxes}])
@@ -73,13 +73,13 @@ def test_loader_takes_boxes_that_no_float32_holds():
 
 
 @pytest.mark.parametrize("targets", [[True, False], np.array([True, False])], ids=["bool", "np.bool_"])
-def test_loader_targets_may_be_booleans(targets):
+def test_loader_converts_boolean_targets_to_int64(targets):
     ((_, labels),) = Loader(ImageFiles([DATA, DATA], targets=targets), 2, library="numpy")
     assert labels.dtype == np.int64
     assert labels.tolist() == [1, 0]
 
 
-def test_loader_refuses_a_target_too_long_to_print():
+def test_loader_rejects_integer_target_with_too_many_digits_to_print():
     """Python refuses to convert integers of more than 4,300 digits to text."""
     with pytest.raises(ValueError, match=r"^targets must be dicts, or integers of 64 bits, got .* for image 0"):
         list(Loader(ImageFiles([DATA], targets=[10**5000]), 1, library="numpy"))

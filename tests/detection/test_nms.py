@@ -1,7 +1,7 @@
 """nms and batched_nms against float64 NumPy written from the definition."""
 
 import functools
-import itertools
+from itertools import product
 
 import numpy as np
 import pytest
@@ -280,16 +280,17 @@ def as_tuple(result):
     return result if isinstance(result, tuple) else (result,)
 
 
-@pytest.mark.parametrize("real", ["float32", "float64"])
-def test_plan_nms_resolve_has_several_blocks_per_sample(real):
+@pytest.mark.parametrize("compute_type", ["float32", "float64"])
+def test_plan_nms_resolve_has_several_blocks_per_sample(compute_type):
     """nms_resolve.cu has no case for a sample of one block, and needs a thread per word of 32 boxes."""
     counts = set()
-    for samples, count, processors in itertools.product((1, 3, 16), range(1, 16_500, 8), (1, 2, 3, 46, 132, 1024)):
-        for kernel, grid, threads in nms_plan.plan_nms.__wrapped__(samples, count, real, False, processors).launches:
+    for samples, count, multiprocessors in product((1, 3, 16), range(1, 16_500, 8), (1, 2, 3, 46, 132, 1024)):
+        plan = nms_plan.plan_nms.__wrapped__(samples, count, compute_type, False, multiprocessors)
+        for kernel, grid, threads in plan.launches:
             if kernel == "cuaug::nms_resolve":
                 words = -(-count // 32)
-                words_per_block = threads // 32 // -(-words // 32)
-                assert grid == (samples * -(-words // words_per_block), 1, 1)
+                words_per_resolve_block = threads // 32 // -(-words // 32)
+                assert grid == (samples * -(-words // words_per_resolve_block), 1, 1)
                 assert grid[0] >= 3 * samples
                 assert threads >= words
                 counts.add(count)

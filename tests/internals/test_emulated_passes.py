@@ -15,31 +15,8 @@ from cuaug._arrays.images import describe_images
 from cuaug._fusion import draw, execute
 from cuaug._fusion.recipe_ops import AUTOCONTRAST, CONTRAST, EQUALIZE
 from cuaug._gpu import devices
-from cuaug._passes import filters, grids, mix, parameters, statistics
+from cuaug._passes import grids, mix, parameters, statistics
 from cuaug._passes.op_chain import NO_OPS, OpChain
-
-BLUR_CASES = [  # the last tiles in each direction are partial
-    ((2, 56, 128, 3), "NHWC", (23, 23)),
-    ((1, 3, 40, 240), "NCHW", (23, 5)),
-    ((1, 45, 68, 4), "NHWC", (5, 23)),
-    ((1, 9, 12, 3), "NHWC", (23, 23)),  # reflected more than once
-    ((2, 20, 37, 3), "NHWC", (7, 7)),  # rows begin at odd addresses
-    ((1, 40, 132, 3), "NHWC", (63, 63)),
-]
-
-
-@pytest.mark.parametrize(
-    ("shape", "layout", "kernel_size"),
-    thinned(BLUR_CASES, lambda shape, layout, kernel_size: kernel_size[0] != kernel_size[1] or shape[1] == 9),
-    ids=str,
-)
-def test_gaussian_blur_kernel_equals_cpu_loops(shape, layout, kernel_size, emulate):
-    batch, sigma = noise(shape, "uint8"), seeded("sigma", shape).uniform(0.1, 3.0, (shape[0], 2))
-    expected = cuaug.gaussian_blur(batch, kernel_size, sigma, layout=layout)
-    emulate("gaussian_blur")
-    actual = cuaug.gaussian_blur(batch, kernel_size, sigma, layout=layout, out=np.full_like(batch, 99))
-    tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.006 of a level before they are rounded")
-    assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
 
 
 @pytest.mark.parametrize(
@@ -199,42 +176,6 @@ def test_augmix_blend_kernel_equals_weighted_sum(width, dtype, emulate, monkeypa
         ops, expected = NO_OPS, expected.astype(np.uint8)
     actual = mix.blend(images, branches, fractions, ops, dtype)
     tolerance = Tolerance(absolute=1e-6, reason="floats are divided by 255 in float32")
-    assert_equal(actual, expected, library="numpy", dtype=dtype, tolerance=tolerance)
-
-
-MATRIX_BLUR_CASES = [
-    ("gaussian_blur_packed", (2, 56, 128, 3), "NHWC", (23, 23), "uint8"),
-    ("gaussian_blur_u8", (2, 3, 30, 100), "NCHW", (25, 5), "uint8"),  # the last strip is partial, and the last word
-    ("gaussian_blur_u8", (1, 45, 68, 4), "NHWC", (5, 25), "float16"),
-    ("gaussian_blur_packed", (1, 12, 13, 3), "NHWC", (23, 23), "uint8"),  # at an edge, all other columns are mirrored
-    ("gaussian_blur_u8", (2, 20, 37, 3), "NHWC", (7, 7), "float16"),  # rows begin at odd addresses
-    ("gaussian_blur_packed", (2, 20, 37, 3), "NHWC", (15, 7), "float16"),
-    ("gaussian_blur_u8", (1, 5, 33, 40), "NCHW", (1, 9), "uint8"),  # more channels than a slice has
-    ("gaussian_blur_packed", (1, 40, 132, 2), "NHWC", (23, 1), "float32"),
-    ("gaussian_blur_packed", (1, 30, 70, 4), "NHWC", (11, 5), "uint8"),
-]
-
-
-@pytest.mark.parametrize(
-    ("skeleton", "shape", "layout", "kernel_size", "dtype"),
-    thinned(MATRIX_BLUR_CASES, lambda skeleton, shape, *rest: shape[0] == 2),
-    ids=str,
-)
-def test_gaussian_blur_by_matrix_products_equals_cpu_loops(
-    skeleton, shape, layout, kernel_size, dtype, emulate, monkeypatch
-):
-    batch, sigma = noise(shape, "uint8"), seeded("sigma", shape).uniform(0.5, 5.0, (shape[0], 2))
-    sigma[:-1] = 0.05  # changes nothing: the first of two images is copied
-    images = describe_images(batch, layout)
-    sigmas = parameters.xy_pairs("sigma", sigma, images)
-    expected = filters.gaussian_blur(images, kernel_size, sigmas, None, dtype)
-    emulate(skeleton)
-    replace_everywhere(monkeypatch, devices, "has_fast_integer_mma", lambda device: True)
-    replace_everywhere(monkeypatch, devices, "multiprocessor_count", lambda device: 1)
-    actual = filters.gaussian_blur(images._replace(device=0), kernel_size, sigmas, None, dtype)
-    tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.006 of a level before they are rounded")
-    if dtype != "uint8":
-        tolerance = Tolerance(absolute=5e-5, relative=2**-10, reason="weights in units of 2^-16; float16 rounding")
     assert_equal(actual, expected, library="numpy", dtype=dtype, tolerance=tolerance)
 
 

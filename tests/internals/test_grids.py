@@ -119,6 +119,7 @@ def test_mean_blocks_of_a_sample(size, frames):
         (1, 12, True, "gaussian_blur_u8"),
         (3, 5, True, "gaussian_blur_u8"),
         (3, 6, True, "gaussian_blur_packed"),
+        (4, 4, True, "gaussian_blur_packed"),
         (4, 12, True, "gaussian_blur_packed"),
     ],
 )

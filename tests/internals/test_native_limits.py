@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cuaug import _native as native
-from cuaug._passes import filters
+from cuaug._passes import blur_tiles, filters
 from cuaug._program import detection_records, records
 from cuaug._program.sources import KERNELS
 from cuaug._program.user_ops import MAX_PARAMETERS
@@ -149,6 +149,7 @@ def test_loops_reject_records_without_pixels(make, field):
     [
         ("kernels/records/gaussian_blur.cuh", "max_taps", records.MAX_TAPS),
         ("kernels/gpu/gaussian_digits.cuh", "max_mma_radius", filters.MAX_MMA_TAPS // 2),
+        ("kernels/gpu/gaussian_digits.cuh", "max_mma_distance", blur_tiles.MAX_MMA_DISTANCE),
         ("kernels/records/blend.cuh", "max_branches", records.MAX_BRANCHES),
         ("kernels/records/roi.cuh", "max_levels", detection_records.MAX_LEVELS),
         ("kernels/records/move_boxes.cuh", "max_box_moves", detection_records.MAX_BOX_MOVES),

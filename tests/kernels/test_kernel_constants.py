@@ -41,7 +41,7 @@ def assert_compiles(nvrtc, claims):
         ("detection/nms_small.cuh", "nms_small_warps", nms_plan.SMALL_WARPS),
         ("detection/nms_pairs.cuh", "nms_part", nms_plan.PART),
         ("detection/nms_pairs.cuh", "nms_max_parts", int(nms_plan.MAX_PAIRS**0.5) // nms_plan.PART),
-        ("detection/nms_overlap_mask.cu", "nms_boxes_per_lane", nms_plan.WORDS_PER_BLOCK[0]),
+        ("detection/nms_overlap_mask.cu", "nms_boxes_per_lane", nms_plan.WORDS_PER_BLOCK_CHOICES[0]),
         ("detection/nms_resolve.cu", "nms_resolve_threads", 32 * nms_plan.RESOLVE_WARPS),
         ("detection/soft_nms.cu", "soft_nms_threads", soft_nms._THREADS),
         ("detection/rotated_pairs.cu", "pair_side", box_pairs._ROTATED_TILE[0]),

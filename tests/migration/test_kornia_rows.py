@@ -14,7 +14,7 @@ from cuaug._migration.migrate import migrate
 ROUNDING = Tolerance(absolute=5e-5, reason="float32; kornia converts hues to radians and back")
 LUMA = Tolerance(absolute=2e-4, reason="kornia's luma has 0.299 for red, torchvision's 0.2989")
 ROWS = {name: row for name, row in KORNIA.items() if isinstance(row, Equivalent)}
-# Random even with ranges of one value, or compared for uint8 only, in test_migrated_call_gives_the_levels_of_kornia.
+# Random even with ranges of one value, or compared by test_migrated_call_gives_the_levels_of_kornia_for_uint8.
 NOT_COMPARED = {"RandomChannelShuffle", "RandomErasing", "RandomPerspective", "RandomEqualize", "RandomPosterize"}
 # Calls that draw from ranges of one value.
 EQUAL = [
@@ -92,7 +92,7 @@ def test_migrate_notes_pixels_that_differ_from_kornia(call, kornia):
     assert (actual - expected).abs().max() > 0.1
 
 
-def test_rows_of_kornia_are_compared():
+def test_every_kornia_row_is_compared_or_in_not_compared():
     assert {call.partition("(")[0] for call in [*EQUAL, *DIFFERENT]} | NOT_COMPARED == {*ROWS}
 
 
@@ -102,7 +102,7 @@ def test_names_in_both_kornia_and_cuaug_have_rows(kornia):
 
 
 @pytest.mark.parametrize("call", ["RandomEqualize(p=1.0)", "RandomPosterize((3.0, 3.0), p=1.0)"])
-def test_migrated_call_gives_the_levels_of_kornia(call, kornia):
+def test_migrated_call_gives_the_levels_of_kornia_for_uint8(call, kornia):
     """For uint8 images. kornia takes floats only, and truncates them to levels: the test adds half a level."""
     images = torch.randint(0, 200, (2, 3, 17, 24), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
     variables = {}
@@ -119,7 +119,7 @@ def test_migrated_call_gives_the_levels_of_kornia(call, kornia):
         ("RandomPosterize((2, 4), p=0.3)", "RandomPosterize(3, 0.3)"),
     ],
 )
-def test_migrate_gives_the_mean_bits_of_kornia(call, expected):
+def test_migrate_replaces_range_of_posterize_bits_by_its_mean(call, expected):
     """kornia draws the bits of each sample from a range; one number x is the range x..8."""
     assert migrate(f"import kornia.augmentation as K\nK.{call}\n").text.endswith(f"\nK.{expected}\n")
 

@@ -1,4 +1,4 @@
-"""Laws of ``rotate`` and ``affine``: multiples of 90 degrees are exact; the canvas of ``expand=True``."""
+"""Laws of ``rotate`` and ``affine``: multiples of 90 degrees are exact; sizes and margins of ``expand=True``."""
 
 import numpy as np
 import pytest
@@ -67,7 +67,7 @@ def test_rotate_expand_sample_equals_sample_alone(angles, convert, interpolation
 
     Around it, pixels are 0 at right angles; at other angles "bicubic" and "lanczos" reach beyond the sample's own size.
     """
-    shifted = Tolerance(absolute=1, exact=0.99, reason="coordinates that are shifted by the place in the canvas")
+    shifted = Tolerance(absolute=1, exact=0.99, reason="coordinates that are shifted by the place in the result")
     if interpolation == "nearest":
         shifted = Tolerance(beyond=0.03, reason="a position that is nearly in the middle between two pixels")
     for size in SIZES:
@@ -77,14 +77,15 @@ def test_rotate_expand_sample_equals_sample_alone(angles, convert, interpolation
         height, width = np.max([image.shape[:2] for image in alone], 0)
         actual = cuaug.rotate(batch, convert(angles), interpolation, expand=True)
         assert actual.shape == (3, height, width, 3)
-        for canvas, image, angle in zip(actual, alone, angles, strict=True):
-            top, left = (height - image.shape[0]) // 2, (width - image.shape[1]) // 2
-            window = slice(top, top + image.shape[0]), slice(left, left + image.shape[1])
-            is_right = angle % 90 == 0
-            assert_equal(np.ascontiguousarray(canvas[window]), image, tolerance=EXACT if is_right else shifted)
-            if is_right:
-                canvas[window] = 0
-                assert not canvas.any()
+        for result, expected, angle in zip(actual, alone, angles, strict=True):
+            top, left = (height - expected.shape[0]) // 2, (width - expected.shape[1]) // 2
+            middle = slice(top, top + expected.shape[0]), slice(left, left + expected.shape[1])
+            is_right_angle = angle % 90 == 0
+            tolerance = EXACT if is_right_angle else shifted
+            assert_equal(np.ascontiguousarray(result[middle]), expected, tolerance=tolerance)
+            if is_right_angle:
+                result[middle] = 0
+                assert not result.any()
 
 
 SQUARE = np.array([(0, 0), (10, 0), (10, 16), (0, 16)])

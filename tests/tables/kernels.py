@@ -17,12 +17,14 @@ from tables.kernel_factors import (
     BEFORE_MEAN_CHAINS,
     BLEND_CHAINS,
     BLEND_FACTORS,
+    BLUR_CHAINS,
     BLUR_FACTORS,
     BLUR_U8_FACTORS,
     CHAINS,
     DISPLACED_WARP_FACTORS,
     DISPLACED_WARP_WITH_MEAN_FACTORS,
     EXTREMES_FACTORS,
+    FUSED_BLUR_FACTORS,
     FUSED_WARP_FACTORS,
     JITTER_OPS,
     JPEG_FACTORS,
@@ -73,15 +75,7 @@ def covering_names():
         for input_dtype, input_layout, output_layout, channels, mix in covering(MIX_FACTORS)
     ]
     stencils = [
-        *(
-            kernels.name_expression("gaussian_blur", *row[:3], "float16" if row[0] == "uint8" else row[0], row[3])
-            for row in covering(BLUR_FACTORS)
-        ),
-        *(kernels.name_expression("gaussian_blur_u8", "uint8", *row) for row in covering(BLUR_U8_FACTORS)),
-        *(
-            kernels.name_expression("gaussian_blur_packed", "uint8", "Packed", channels, output_dtype, "Packed")
-            for channels, output_dtype in itertools.product([2, 3, 4], IMAGE_DTYPES)
-        ),
+        *blur_names(),
         *(kernels.name_expression("adjust_sharpness", *row) for row in covering(BLUR_FACTORS)),
         *(kernels.name_expression("jpeg", *row) for row in covering(JPEG_FACTORS)),
     ]
@@ -113,6 +107,32 @@ def covering_names():
     ]
     luts = [kernels.name_expression("lut", *row) for row in covering(LUT_FACTORS)]
     return [*warps, *resamples, *pointwises, *greys, all_functors, *statistics, *mixes, *blends, *stencils, *luts]
+
+
+def blur_names():
+    """Without ops, and with chains of them."""
+    plain = [(dtype, *row, "none", dtype, layout) for dtype, *row, layout in covering(BLUR_FACTORS)]
+    plain_u8 = [row for row in plain if row[0] == "uint8"]
+    fused, fused_u8 = (
+        [(*row[:3], *row[4:], row[3]) for row in covering(factors)] for factors in (FUSED_BLUR_FACTORS, BLUR_U8_FACTORS)
+    )
+    packed = [
+        ("uint8", "Packed", channels, chain, dtype, "Packed")
+        for channels in (2, 3, 4)
+        for chain, dtype in [
+            ("none", "uint8"),
+            *zip(itertools.cycle(list(BLUR_CHAINS)[1:]), IMAGE_DTYPES, strict=False),
+        ]
+    ]
+    return [
+        kernels.name_expression(skeleton, *row[:3], kernels.chain(BLUR_CHAINS[row[3]]), *row[4:])
+        for skeleton, rows in (
+            ("gaussian_blur", [*plain, *fused]),
+            ("gaussian_blur_u8", [*plain_u8, *fused_u8]),
+            ("gaussian_blur_packed", packed),
+        )
+        for row in rows
+    ]
 
 
 def fused_names():

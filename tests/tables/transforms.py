@@ -1,7 +1,7 @@
 """The table of transforms: the rows of those that belong to one op, and the rows of all others."""
 
 import numpy as np
-from helpers.moves import CROPS
+from helpers.mask_recipes import CROPS
 
 import cuaug
 from cuaug import transforms as T

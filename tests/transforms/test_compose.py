@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.arrays import every_backend, images, noise, put
 from helpers.compare import assert_equal, to_numpy
-from helpers.moves import CROPS, SHAPE, label_maps, recipe
+from helpers.mask_recipes import CROPS, SHAPE, random_masks, recipe
 
 from cuaug import transforms as T
 from cuaug.transforms import compose
@@ -18,7 +18,7 @@ SOFT_LABELS = np.zeros((5, 7))  # [N, classes]
 @every_backend
 def test_compose_returns_array_or_tuple_in_signature_order(backend):
     batch, classes = images(backend, shape=SHAPE), put(np.arange(5, dtype=np.int32), backend)
-    masks = put(label_maps(), backend)
+    masks = put(random_masks(), backend)
     boxes, points = (put(np.full((5, 2, n), 4, np.float32), backend) for n in (4, 2))
     aug = recipe("crops")
     single_result = aug(batch, step=3)
@@ -36,7 +36,7 @@ def test_compose_returns_array_or_tuple_in_signature_order(backend):
 
 @every_backend
 def test_compose_returns_sample_in_its_structure(backend):
-    batch, masks = images(backend, shape=SHAPE), put(label_maps(), backend)
+    batch, masks = images(backend, shape=SHAPE), put(random_masks(), backend)
     aug, sample = recipe("rotated"), {"image": batch, "extra": ["kept"], "more": {"mask": masks}}
     result = aug(sample, step=1)
     expected_images, moved_masks = aug(batch, masks, step=1)
@@ -51,7 +51,7 @@ def test_compose_returns_sample_in_its_structure(backend):
 
 
 def test_compose_list_of_samples_equals_batch():
-    batch, masks = noise(SHAPE), label_maps()
+    batch, masks = noise(SHAPE), random_masks()
     boxes = [np.full((n, 4), (2, 2, 9, 9), np.float32) for n in range(5)]
     aug = recipe("rotated")
     images, moved_masks = aug(batch, masks, step=1)
@@ -71,7 +71,7 @@ def test_compose_list_of_samples_equals_batch():
 def test_compose_ragged_draws_by_id(library):
     sizes = [(23, 17), (30, 18), (23, 17)]
     batch = [images((library, "cpu"), shape=(1, *size, 3), seed=i)[0] for i, size in enumerate(sizes)]
-    masks = [put(label_maps(shape=size, seed=i), (library, "cpu")) for i, size in enumerate(sizes)]
+    masks = [put(random_masks(shape=size, seed=i), (library, "cpu")) for i, size in enumerate(sizes)]
     points = [put(np.array([[3.0, 4.0]]), (library, "cpu")) for _ in sizes]
     aug = recipe("crops", seed=2)
     result = aug(batch, masks, keypoints=points, step=4, ids=np.array([8, 3, 5]))
@@ -98,7 +98,7 @@ def test_compose_images_of_one_sample_share_draws_and_size():
 def test_compose_step_counts_calls():
     aug, batch = recipe("crops"), noise(SHAPE)
     aug(batch)
-    aug(batch, label_maps())
+    aug(batch, random_masks())
     aug({"image": list(batch), "other": 1})
     aug(batch, step=9)
     assert aug.state_dict() == {"seed": 7, "step": 3}

@@ -5,24 +5,24 @@ import pytest
 import torch
 from helpers.arrays import MASK_DTYPES, Exporter, every_backend, images, noise, put, seeded
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
-from helpers.moves import CROPS, MOVES, SHAPE, label_maps, recipe
+from helpers.mask_recipes import CROPS, MASK_RECIPES, SHAPE, random_masks, recipe
 
 from cuaug import transforms as T
 from cuaug._fusion import launch_plan, recipe_ops
 from cuaug.transforms import transform
 
 FLOAT64 = Tolerance(1e-9, 1e-9, reason="float64 against float64 in another order")
-every_move = pytest.mark.parametrize("name", MOVES)
+every_mask_recipe = pytest.mark.parametrize("name", MASK_RECIPES)
 
 
 @every_backend
-@every_move
+@every_mask_recipe
 def test_compose_masks_move_as_label_images(backend, name):
     """A mask moves like an image of the same labels in a recipe with nearest interpolation."""
-    make, nearest_transforms = MOVES[name]
-    _, moved = recipe(name)(images(backend, shape=SHAPE), put(label_maps(), backend), step=2)
+    make, nearest_transforms = MASK_RECIPES[name]
+    _, moved = recipe(name)(images(backend, shape=SHAPE), put(random_masks(), backend), step=2)
     as_images = T.Compose(make("nearest") if nearest_transforms is None else nearest_transforms, seed=7)
-    planes = put(label_maps()[..., None] if backend[0] != "torch" else label_maps()[:, None], backend)
+    planes = put(random_masks()[..., None] if backend[0] != "torch" else random_masks()[:, None], backend)
     expected = as_images(planes, step=2)
     assert_equal(moved, expected[..., 0] if backend[0] != "torch" else expected[:, 0])
 
@@ -30,7 +30,7 @@ def test_compose_masks_move_as_label_images(backend, name):
 @pytest.mark.parametrize("name", ["rotated", "perspective", "resized", "antialiased"])
 def test_compose_masks_follow_matrices(name):
     """Against float64 NumPy: the inverse matrix maps a result pixel to the nearest pixel of the mask; 0 outside."""
-    aug, batch, masks = recipe(name), noise(SHAPE), label_maps("int64")
+    aug, batch, masks = recipe(name), noise(SHAPE), random_masks("int64")
     params = aug.draw(batch, step=2)
     _, moved = aug(batch, masks, step=2)
     compared = 0
@@ -50,7 +50,7 @@ def test_compose_masks_follow_matrices(name):
 
 @pytest.mark.parametrize("dtype", MASK_DTYPES)
 def test_compose_masks_of_every_dtype_move(dtype):
-    masks = label_maps(dtype)
+    masks = random_masks(dtype)
     aug = T.Compose([T.RandomCrop((15, 12)), T.RandomHorizontalFlip()], seed=1)
     params = aug.draw(noise(SHAPE), step=0)
     _, moved = aug(noise(SHAPE), masks, step=0)
@@ -85,7 +85,7 @@ MASK_FORMS = {
 
 
 @every_backend
-@every_move
+@every_mask_recipe
 @pytest.mark.parametrize("form", MASK_FORMS)
 def test_compose_masks_of_later_calls_equal_those_of_passes(backend, name, form, monkeypatch):
     aug = recipe(name)
@@ -255,7 +255,7 @@ def test_compose_mixing_with_num_classes_rejects_samples_without_labels(mix):
 
 @pytest.mark.parametrize("kind", ["masks", "boxes", "keypoints"])
 def test_compose_mixing_rejects_masks_boxes_keypoints(kind):
-    value = {"masks": label_maps(), "boxes": np.ones((5, 1, 4)), "keypoints": np.ones((5, 1, 2))}[kind]
+    value = {"masks": random_masks(), "boxes": np.ones((5, 1, 4)), "keypoints": np.ones((5, 1, 2))}[kind]
     for mix, name in ((Mixes(), "Mixes"), (T.MixUp(), "MixUp"), (T.CutMix(), "CutMix")):
         message = rf"^cuaug.transforms.Compose: {kind} must not be given where samples are mixed \({name}\)"
         with pytest.raises(ValueError, match=message):

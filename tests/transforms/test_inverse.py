@@ -5,7 +5,7 @@ import pytest
 import torch
 from helpers.arrays import every_backend, images, noise
 from helpers.compare import Tolerance, assert_equal, to_numpy
-from helpers.moves import SHAPE, label_maps, recipe
+from helpers.mask_recipes import SHAPE, random_masks, recipe
 from tables import warp_reference as reference
 
 from cuaug import transforms as T
@@ -50,7 +50,7 @@ def test_compose_inverse_uses_inverse_matrices(name, interpolation):
 
 
 def test_compose_inverse_labels_are_nearest():
-    aug, masks = recipe("rotated"), label_maps("int64")
+    aug, masks = recipe("rotated"), random_masks("int64")
     params = aug.draw(noise(SHAPE))
     restored = aug.inverse(masks[..., None], params, interpolation="nearest")
     expected = [

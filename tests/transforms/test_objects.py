@@ -5,7 +5,7 @@ import pytest
 import torch
 from helpers.arrays import every_backend, images, noise, put
 from helpers.compare import assert_equal, to_numpy
-from helpers.moves import MOVES, recipe
+from helpers.mask_recipes import MASK_RECIPES, recipe
 
 from cuaug import transforms as T
 from cuaug._arrays import convert
@@ -20,7 +20,7 @@ def stack(backend, count, height=23, dtype="uint8"):
 
 
 @every_backend
-@pytest.mark.parametrize("name", MOVES)
+@pytest.mark.parametrize("name", MASK_RECIPES)
 def test_compose_empty_stack_of_masks_takes_the_new_size(backend, name):
     aug, batch = recipe(name), images(backend, shape=(3, 23, 17, 3))
     (height, width), dtype = aug.draw(batch).result_size, "int32"

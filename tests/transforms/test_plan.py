@@ -56,6 +56,11 @@ BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
         ([T.RandomResizedCrop(40), JITTER], [[], BEFORE, AFTER], [1]),
         ([T.RandomResizedCrop(40), T.ToDtype("float32", True), JITTER], [[], ["Rescale", "ColorJitter"]], []),
         ([T.GaussianBlur(3), JITTER], [[], ["ColorJitter"]], []),
+        ([T.GaussianBlur(3), T.RandomGrayscale()], [[], ["RandomGrayscale"]], []),
+        ([T.GaussianBlur(3), T.RandomErasing()], [[], ["Erase"]], []),
+        # A blur applies ops that change channels independently of each other and of the position.
+        ([T.GaussianBlur(3), T.RandomSolarize(9), T.ToDtype("float32", True)], [["Solarize"]], []),
+        ([T.GaussianBlur(3), T.ToDtype("float32", True), T.Normalize(0.5, 0.5)], [["Rescale", "Normalize"]], []),
         ([CROP, T.ColorJitter(0.4, 0.4, contrast_about=99.0)], [["ColorJitter"]], []),
     ],
     ids=str,

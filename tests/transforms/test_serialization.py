@@ -11,7 +11,7 @@ import torch
 from helpers.arrays import JAX, NUMPY, TORCH, Exporter, backend_id, every_backend, images, noise
 from helpers.child_process import python
 from helpers.compare import assert_equal, to_numpy
-from helpers.moves import SHAPE, recipe
+from helpers.mask_recipes import SHAPE, recipe
 from PIL import Image
 from tables.transforms import INSTANCES, SAMPLE_ROWS
 

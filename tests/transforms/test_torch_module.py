@@ -9,7 +9,7 @@ import torch
 from helpers.arrays import images, noise
 from helpers.child_process import python
 from helpers.compare import assert_equal
-from helpers.moves import CROPS, SHAPE, recipe
+from helpers.mask_recipes import CROPS, SHAPE, recipe
 from tables.transforms import INSTANCES
 
 from cuaug import transforms as T

@@ -40,24 +40,25 @@ PoolingKind pooling_kind(const std::string& name) {
     throw py::value_error("pooling '" + name + "' is not known to the CPU loops");
 }
 
-// The regions of each image, in the order of the call. Here an image is one sample of one level.
-struct RegionsByImage {
+// The regions of each sample of each level, in the order of the call. A sample of a level has the index
+// level * samples + sample.
+struct RegionsByLevelSample {
     std::vector<int> region_order;
     std::vector<long long> region_begin;
 
-    explicit RegionsByImage(const cuaug::RoiRecord& args)
+    explicit RegionsByLevelSample(const cuaug::RoiRecord& args)
         : region_begin(static_cast<std::size_t>(args.levels) * args.samples + 1) {
-        std::vector<long long> image_index(args.count);
+        std::vector<long long> level_sample(args.count);
         for (long long k = 0; k < args.count; ++k) {
             const int n = cuaug::roi_sample(args, k);
-            image_index[k] = n < 0 ? -1 : static_cast<long long>(cuaug::roi_level(args, k)) * args.samples + n;
-            if (n >= 0) ++region_begin[image_index[k] + 1];
+            level_sample[k] = n < 0 ? -1 : static_cast<long long>(cuaug::roi_level(args, k)) * args.samples + n;
+            if (n >= 0) ++region_begin[level_sample[k] + 1];
         }
         for (std::size_t i = 1; i < region_begin.size(); ++i) region_begin[i] += region_begin[i - 1];
         region_order.resize(region_begin.back());
         std::vector<long long> next(region_begin.begin(), region_begin.end() - 1);
         for (long long k = 0; k < args.count; ++k)
-            if (image_index[k] >= 0) region_order[next[image_index[k]]++] = static_cast<int>(k);
+            if (level_sample[k] >= 0) region_order[next[level_sample[k]]++] = static_cast<int>(k);
     }
 };
 
@@ -97,7 +98,7 @@ void pooling(const py::bytes& record, const std::string& dtype, const std::strin
                                    [&](long long task, void*) { table.pooling(call, task); });
     };
     if (!backward) return run();
-    const RegionsByImage regions(args);
+    const RegionsByLevelSample regions(args);
     call.region_order = regions.region_order.data(), call.region_begin = regions.region_begin.data();
     run();
 }

@@ -93,9 +93,9 @@ template <>
 struct FieldsOf<cuaug::GaussianBlurRecord> {
     using S = cuaug::GaussianBlurRecord;
     static Fields list() {
-        return with_base<S, cuaug::BatchRecord>(fields("sigma value kernel_width kernel_height tile_width tile_height",
-                                                       &S::sigma, &S::value, &S::kernel_width, &S::kernel_height,
-                                                       &S::tile_width, &S::tile_height));
+        return with_base<S, cuaug::BatchRecord>(
+            fields("sigma value op_parameters kernel_width kernel_height tile_width tile_height", &S::sigma, &S::value,
+                   &S::op_parameters, &S::kernel_width, &S::kernel_height, &S::tile_width, &S::tile_height));
     }
 };
 

@@ -23,13 +23,15 @@ struct JpegTileAxis {
     int begin, end;     // the pixels that are stored
 
     // The `index`-th tile of an axis of `extent` pixels. `size`: the pixels that a tile stores; the first one stores 8
-    // fewer, and the last one what is left.
+    // fewer, and the last one what is left. `unshifted_begin`: where a tile of whole blocks would begin; what the tile
+    // stores begins half a block before.
     JpegTileAxis(int index, int size, int extent) {
-        const int middle = index * size, last = middle + size < extent ? middle + size : extent;
-        first = index > 0 ? middle - mcu : 0;
-        blocks = (last - first + mcu - 1) / mcu;
-        begin = index > 0 ? middle - mcu / 2 : 0;
-        end = middle + size - mcu / 2 < extent ? middle + size - mcu / 2 : extent;
+        const int unshifted_begin = index * size,
+                  blocks_end = unshifted_begin + size < extent ? unshifted_begin + size : extent;
+        first = index > 0 ? unshifted_begin - mcu : 0;
+        blocks = (blocks_end - first + mcu - 1) / mcu;
+        begin = index > 0 ? unshifted_begin - mcu / 2 : 0;
+        end = unshifted_begin + size - mcu / 2 < extent ? unshifted_begin + size - mcu / 2 : extent;
     }
 
     static int count(int size, int extent) { return (extent + mcu / 2 + size - 1) / size; }
@@ -90,9 +92,9 @@ inline void load_block_row(const BatchRecord& args, const ChannelGroup& in, cons
                            JpegWorkspace& workspace) {
     auto& [upper, lower] = workspace.full_chroma;
     for (int row = 0; row < mcu; ++row) {
-        // starts_below: both rows of pixels that give this row of chroma lie below the image.
+        // A row of chroma is made from two rows of pixels, an upper and a lower one.
         const bool is_lower = row & 1, exists = top + row < args.in_height,
-                   starts_below = top + row - is_lower >= args.in_height;
+                   both_rows_are_below_image = top + row - is_lower >= args.in_height;
         if (exists)
             load_components(args, in, columns, top + row, row, workspace);
         else
@@ -101,7 +103,7 @@ inline void load_block_row(const BatchRecord& args, const ChannelGroup& in, cons
         if (!is_lower || in.channels == 1) continue;
         for (int c = 0; c < 2; ++c) {
             int* chroma = workspace.chroma[c][row / 2];
-            if (starts_below)
+            if (both_rows_are_below_image)
                 memcpy(chroma, workspace.chroma[c][row / 2 - 1], sizeof(workspace.chroma[c][0]));
             else
                 downsample(upper[c], lower[c], mcu / 2 * columns.blocks, chroma);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gpu/channel_ops.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/gaussian_digits.cuh"
 #include "gpu/layout.cuh"
@@ -14,13 +15,13 @@ namespace cuaug {
 
 constexpr int strip_width = 32, chunk_rows = 8;
 
-// Warps that a multiprocessor shall hold, which limits their registers. Compute capability 8.6 holds at most 16 blocks,
-// and a block of gaussian_blur_u8 is a warp.
+// Warps that a multiprocessor shall hold, which limits their registers; long chains of ops take more. Compute
+// capability 8.6 holds at most 16 blocks, and a block of gaussian_blur_u8 is a warp.
 #if __CUDA_ARCH__ >= 900
-template <class Out>
-constexpr int blur_warps = sizeof(Out) == 8 ? 16 : 24;
+template <class Ops>
+constexpr int blur_warps = Ops::param_count > 3 ? 16 : 24;
 #else
-template <class Out>
+template <class Ops>
 constexpr int blur_warps = 16;
 #endif
 
@@ -74,28 +75,25 @@ struct SourceGroup {
     }
 };
 
-// What is added to a value before `to_elements`, in units of 2^-24 of a level. Bytes are rounded to nearest, and the
-// rows between the filters, which are rounded down, are 2^-9 of a level too low on average. Other dtypes get neither,
-// so that a constant image stays as it is.
-template <class Out>
-constexpr int rounding_offset = is_same_v<Out, uint8> ? (1 << 23) + (1 << 15) : 0;
-
-// Four values in units of 2^-24 of a level -> elements.
-template <class Out>
-inline FourElements<Out> to_elements(const Word* values) {
-    FourElements<Out> out;
-    if constexpr (is_same_v<Out, uint8>) {
-        out.word[0] = permute_bytes(permute_bytes(values[0], values[1], 0x73),
-                                    permute_bytes(values[2], values[3], 0x73), low_halves);
+// Eight adjacent elements of the result -> elements in memory. values: in units of 2^-24 of a level, whose highest byte
+// is the level; first_channel: of the first value.
+template <int Step, class Out, class Ops>
+inline AlignedVector<Out, 2> to_elements(const Word* values, const Ops& ops, int first_channel) {
+    AlignedVector<Out, 2> out;
+    if constexpr (Ops::is_empty) {
+        for (int i = 0; i < 8; i += 4)
+            out.elements[i / 4].word[0] = permute_bytes(permute_bytes(values[i], values[i + 1], 0x73),
+                                                        permute_bytes(values[i + 2], values[i + 3], 0x73), low_halves);
     } else {
-        Pixel<float, 4> scaled;
-        constexpr float scale = 256.0f * inv_255;
-        // The bits are those of 1 + values[i] / 2^32, without the lowest 9 bits of values[i].
-        for (int i = 0; i < 4; ++i)
-            scaled.c[i] =
-                float(max_value<Out>) * __fmaf_rn(__uint_as_float(values[i] >> 9 | 0x3F800000), scale, -scale);
-        const WordPixel<Out, 4> stored = saturate_pack<Out>(scaled);
-        memcpy(&out, &stored, sizeof(out));
+        float unit_range[8];
+        for (int i = 0; i < 8; ++i) unit_range[i] = level_to_unit_range(values[i] >> 24 | 0x4B000000);
+        ops.template apply<Step>(first_channel, unit_range);
+        for (int i = 0; i < 8; i += 4) {
+            Pixel<float, 4> four;
+            for (int j = 0; j < 4; ++j) four.c[j] = unit_range[i + j];
+            const WordPixel<Out, 4> stored = pack_unit_range<Out>(four);
+            memcpy(&out.elements[i / 4], &stored, sizeof(stored));
+        }
     }
     return out;
 }
@@ -106,8 +104,8 @@ inline FourElements<Out> to_elements(const Word* values) {
 inline int mirrored_row(int y, int last_row) { return max(last_row - abs(last_row - abs(y)), 0); }
 
 // Stores the rows from `top` to `end` of a strip without a filter.
-template <class Strip>
-inline void copy_strip(const Strip& strip, int top, int end) {
+template <class Strip, class Ops>
+inline void copy_strip(const Strip& strip, int top, int end, const Ops& ops) {
     constexpr int ahead = 4;  // chunks that are loaded before the first of them is stored
 #pragma unroll 1
     for (int y = top; y < end; y += ahead * chunk_rows) {
@@ -116,7 +114,7 @@ inline void copy_strip(const Strip& strip, int top, int end) {
         for (int i = 0; i < ahead && y + i * chunk_rows < end; ++i) {
             Word values[8];
             for (int j = 0; j < 8; ++j) values[j] = words[i][j / 4] >> 8 * (j % 4) << 24;
-            strip.store(y + i * chunk_rows, values);
+            strip.store(y + i * chunk_rows, values, ops);
         }
     }
 }

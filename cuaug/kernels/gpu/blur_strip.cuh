@@ -16,7 +16,7 @@ struct SourceChunk {
                          pitch = 16 * groups + 16;  // 16 more, to avoid bank conflicts in `lane_word`
     static_assert(groups == 4, "each lane moves a group");
 
-    uint8 bytes[chunk_rows * pitch];
+    alignas(16) uint8 bytes[chunk_rows * pitch];
 
     uint8* row(int y) { return bytes + y * pitch; }
     const uint8* row(int y) const { return bytes + y * pitch; }
@@ -78,8 +78,9 @@ struct Strip {
     const uint8* in;      // element 0 of row 0
     Out* out;             // the lane's first element in row 0
 
-    // out_vector: as `out_vector_elements` of the record; 0 for strided rows.
-    Strip(const BatchRecord& record, int left, int lane, const SourceRows& rows, int out_x_stride, int out_vector)
+    // out_vector: as `out_vector_elements` of the record; 0 for strided rows. `from` and `to`: element 0 of row 0.
+    Strip(const BatchRecord& record, int left, int lane, const SourceRows& rows, int out_x_stride, int out_vector,
+          const uint8* from, Out* to)
         : lane(lane),
           left(left),
           last_row(record.in_height - 1),
@@ -89,13 +90,9 @@ struct Strip {
           out_y_bytes(static_cast<int>(sizeof(Out)) * static_cast<int>(record.out.y_stride)),
           out_x_stride(out_x_stride),
           out_count(rows.elements - left - 8 * (lane & 3)),
-          stores_vectors(out_vector >= 8 && out_count >= 8) {}
-
-    // For the image, or the channel, at these addresses.
-    void set_image(const uint8* from, Out* to) {
-        in = from;
-        out = to + static_cast<long long>(left + 8 * (lane & 3)) * out_x_stride;
-    }
+          stores_vectors(out_vector >= 8 && out_count >= 8),
+          in(from),
+          out(to + static_cast<long long>(left + 8 * (lane & 3)) * out_x_stride) {}
 
     const uint8* source_row(int y) const {
         const uint8* row = mad_wide(y, in_y_stride, in);
@@ -115,11 +112,12 @@ struct Strip {
     }
 
     // values: eight, in units of 2^-24 of a level.
-    void store(int first_row, const Word* values) const {
+    template <class Ops>
+    void store(int first_row, const Word* values, const Ops& ops) const {
         const int y = first_row + (lane >> 2);
         if (y > last_row) return;
-        AlignedVector<Out, 2> eight;
-        for (int i = 0; i < 2; ++i) eight.elements[i] = to_elements<Out>(values + 4 * i);
+        const AlignedVector<Out, 2> eight =
+            to_elements<Step, Out>(values, ops, Step > 1 ? (left + 8 * (lane & 3)) % Step : 0);
         Out* to = reinterpret_cast<Out*>(
             const_cast<unsigned char*>(mad_wide(y, out_y_bytes, reinterpret_cast<const unsigned char*>(out))));
         if (stores_vectors) return store_as(to, eight);

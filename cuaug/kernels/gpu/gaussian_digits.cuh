@@ -9,7 +9,8 @@
 
 namespace cuaug {
 
-constexpr int max_mma_radius = 12;  // the largest radius of a kernel, in pixels, for which the matrices have room
+constexpr int max_mma_radius = 12;    // the largest radius of a kernel, in pixels, for which the matrices have room
+constexpr int max_mma_distance = 15;  // the largest horizontal radius in elements
 
 // Both digits of the weights of one axis, in shared memory, by the offset from the central element: 0 where there is no
 // weight. Adjacent weights are `Step` elements apart.
@@ -57,10 +58,16 @@ struct DigitTable {
 // of], which are the 16 and `margin` more on both sides. If pixels have `Step` packed channels, an element is made
 // of elements at multiples of `Step` from it. The matrices are transposed images: B and the product are [elements, 8
 // rows of the image].
+//
+// The leftmost element of the margin serves to round: it has the value 128 in place of the source's, and both digits of
+// its weight are 1. This adds half a level, which rounds the result of the blur to the nearest level, and 2^-9 of a
+// level, which rounds the rows between the filters to the nearest multiple of 2^-8 of a level.
 struct HorizontalDigits {
     static constexpr int margin = 16, groups = 3;  // groups of 16 elements: left, result, right
+    static_assert(max_mma_distance < margin);
 
     Word words[2][2 * groups];  // [high, low]
+    int leftmost_selector;      // of `permute_bytes`: replaces the leftmost element, if the lane holds it
 
     template <int Step>
     HorizontalDigits(const DigitTable<Step>& table, int lane) {
@@ -68,13 +75,16 @@ struct HorizontalDigits {
             for (int i = 0; i < 2 * groups; ++i) {
                 const int element = (lane >> 2) + 8 * (i % 2), neighbour = 16 * (i / 2) + 4 * (lane & 3) - margin;
                 words[digit][i] = table.four_digits(digit, neighbour - element);
+                if (neighbour == -margin) words[digit][i] |= 1;
             }
+        leftmost_selector = (lane & 3) == 0 ? 0x3214 : 0x3210;
     }
 
     // The product of one digit of the weights (0: high, 1: low) with the lane's words of B, one for each group.
     Accumulators filter(int digit, const Word* source) const {
         const Word* const a = words[digit];
-        const Accumulators sums = multiply_add({a[0], a[1], a[2], a[3]}, {source[0], source[1]}, {});
+        const Word left = permute_bytes(source[0], 128, leftmost_selector);
+        const Accumulators sums = multiply_add({a[0], a[1], a[2], a[3]}, {left, source[1]}, {});
         return multiply_add({a[4], a[5]}, source[2], sums);
     }
 };
@@ -114,8 +124,7 @@ struct FilteredChunks {
         for (int i = 0; i < 2; ++i) {  // columns g and g + 8
             const Word even_row = 256 * high_sums.items[2 * i] + low_sums.items[2 * i],
                        odd_row = 256 * high_sums.items[2 * i + 1] + low_sums.items[2 * i + 1];
-            // Byte 2 of both rows, and byte 1 of both: dropping byte 0 rounds the sums down to multiples of 2^-8 of a
-            // level.
+            // Byte 2 of both rows, and byte 1 of both: without byte 0, the sums are multiples of 2^-8 of a level.
             const Word digits = permute_bytes(even_row, odd_row, 0x5162);
             Word &high_word = high[(slot & 2) + i], &low_word = low[(slot & 2) + i];
             high_word = permute_bytes(high_word, digits, slot & 1 ? 0x5410 : 0x3254);
@@ -123,12 +132,12 @@ struct FilteredChunks {
         }
     }
 
-    // Eight rows of the result, plus `offset`, in units of 2^-24 of a level: unsigned numbers of 32 bits.
-    Accumulators filter(const VerticalDigits& weights, int offset) const {
+    // Eight rows of the result, plus half a level, in units of 2^-24 of a level: unsigned numbers of 32 bits.
+    Accumulators filter(const VerticalDigits& weights) const {
         const Word(&high_weights)[2] = weights.words[0], (&low_weights)[2] = weights.words[1];
         const Accumulators high_high = multiply_add(high, high_weights, {}),
                            mixed = multiply_add(low, high_weights, multiply_add(high, low_weights, {})),
-                           low_low = multiply_add(low, low_weights, {offset, offset, offset, offset});
+                           low_low = multiply_add(low, low_weights, {});
         Accumulators out;
         for (int i = 0; i < 4; ++i)
             out.items[i] = static_cast<int>(65536u * high_high.items[i] + 256u * mixed.items[i] + low_low.items[i]);

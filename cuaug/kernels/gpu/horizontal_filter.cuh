@@ -14,9 +14,10 @@ constexpr int rows_at_once = 4;
 // pixels.
 template <class T>
 struct HorizontalWeights {
-    static constexpr int max_pixels = sizeof(ComputeType<T>) == 4 ? 16 : 4;  // the others' weights are not stored
+    // Of a column; weight_of computes the others.
+    static constexpr int max_stored_weights = sizeof(ComputeType<T>) == 4 ? 16 : 4;
     SourceSpan<ComputeType<T>> span[32];
-    ComputeType<T> weight[max_pixels][32];
+    ComputeType<T> weight[max_stored_weights][32];
 };
 
 // Called by one warp. The unnamed parameters here and of `lane_column` are for the overloads for uint8.
@@ -24,13 +25,14 @@ template <class Filter, class T>
 inline void compute_weights(HorizontalWeights<T>& weights, const SourceSpan<ComputeType<T>>& span, int, int lane) {
     weights.span[lane] = span;
 #pragma unroll 2
-    for (int i = 0; i < min(span.count, HorizontalWeights<T>::max_pixels); ++i)
+    for (int i = 0; i < min(span.count, HorizontalWeights<T>::max_stored_weights); ++i)
         weights.weight[i][lane] = pixel_weight<Filter>(span, i);
 }
 
 template <class Filter, class T>
 inline ComputeType<T> weight_of(const HorizontalWeights<T>& weights, int lane, int i) {
-    return i < HorizontalWeights<T>::max_pixels ? weights.weight[i][lane] : pixel_weight<Filter>(weights.span[lane], i);
+    return i < HorizontalWeights<T>::max_stored_weights ? weights.weight[i][lane]
+                                                        : pixel_weight<Filter>(weights.span[lane], i);
 }
 
 // A lane's output column, and the source pixels that it reads: `count` from `first` on.

@@ -117,7 +117,8 @@ struct PackedStrip {
     const uint8* in;      // element 0 of row 0
     Out* out;             // the thread's first element in row 0
 
-    PackedStrip(const BatchRecord& record, int left, int thread)
+    // `from` and `to`: element 0 of row 0.
+    PackedStrip(const BatchRecord& record, int left, int thread, const uint8* from, Out* to)
         : part(thread),
           left(left),
           last_row(record.in_height - 1),
@@ -126,16 +127,11 @@ struct PackedStrip {
           in_y_stride(static_cast<int>(record.in.y_stride)),
           out_y_bytes(static_cast<int>(sizeof(Out)) * static_cast<int>(record.out.y_stride)),
           out_count(rows.elements - first_result()),
-          stores_vectors(record.out_vector_elements >= 8 && out_count >= 8) {}
+          stores_vectors(record.out_vector_elements >= 8 && out_count >= 8),
+          in(from),
+          out(to + first_result()) {}
 
     int first_result() const { return K * left + part.result_element(); }
-
-    // For the image at these addresses. thread: as for the constructor.
-    void set_image(const uint8* from, Out* to, int thread) {
-        part = ThreadPart<K>(thread);
-        in = from;
-        out = to + first_result();
-    }
 
     const uint8* source_row(int y) const {
         const uint8* row = mad_wide(y, in_y_stride, in);
@@ -155,11 +151,11 @@ struct PackedStrip {
     }
 
     // values: eight, in units of 2^-24 of a level.
-    void store(int first_row, const Word* values) const {
+    template <class Ops>
+    void store(int first_row, const Word* values, const Ops& ops) const {
         const int y = first_row + part.row;
         if (y > last_row) return;
-        AlignedVector<Out, 2> eight;
-        for (int i = 0; i < 2; ++i) eight.elements[i] = to_elements<Out>(values + 4 * i);
+        const AlignedVector<Out, 2> eight = to_elements<K, Out>(values, ops, part.result_element() % K);
         Out* to = reinterpret_cast<Out*>(
             const_cast<unsigned char*>(mad_wide(y, out_y_bytes, reinterpret_cast<const unsigned char*>(out))));
         if (stores_vectors) return store_as(to, eight);

@@ -22,15 +22,19 @@ inline Pixel<R, K> to_pixel(const WordPixel<T, K>& word_pixel) {
 
 constexpr float inv_255 = 1.0f / 255.0f;
 
-// Pixels scaled to 0..1. The fma gives n * inv_255, rounded once: it computes (2^23 + n) * inv_255 exactly, and a
-// product with 2^23 is exact, too.
+// A level, scaled to 0..1. level_bits: those of 2^23 + level. The fma gives level * inv_255, rounded once: it computes
+// (2^23 + level) * inv_255 exactly, and a product with 2^23 is exact, too.
+inline float level_to_unit_range(Word level_bits) {
+    return __fmaf_rn(__uint_as_float(level_bits), inv_255, -8388608.0f * inv_255);
+}
+
+// Pixels scaled to 0..1.
 template <class R, class T, int K>
 inline Pixel<R, K> to_unit_range(const WordPixel<T, K>& word_pixel) {
     if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k)
-            out.c[k] = __fmaf_rn(__uint_as_float(__byte_perm(word_pixel.word[0], 0x4B000000, 0x7440 + k)), inv_255,
-                                 -8388608.0f * inv_255);
+            out.c[k] = level_to_unit_range(__byte_perm(word_pixel.word[0], 0x4B000000, 0x7440 + k));
         return out;
     } else {
         return (R(1) / R(max_value<T>)) * to_pixel<R>(word_pixel);

@@ -1,4 +1,5 @@
 #include "gpu/batch_slice.cuh"
+#include "gpu/channel_ops.cuh"
 #include "gpu/gaussian_filter.cuh"
 #include "gpu/convert.cuh"
 
@@ -76,13 +77,14 @@ inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect,
     }
 }
 
-// Scales a value from the input's range to the output's: 0..1 is the same in every dtype.
-template <class Out, class In>
-inline ComputeType<In> rescale(ComputeType<In> value) {
-    if constexpr (max_value<Out> == max_value<In>)
-        return value;
-    else
-        return value * (ComputeType<In>(1) / ComputeType<In>(max_value<In>)) * ComputeType<In>(max_value<Out>);
+// Rounds values to the input's dtype, and applies the ops. Value i is of channel `channel` + i % C.
+template <int C, class In, class Out, class Ops, class R, int N>
+inline void apply_ops(const Ops& ops, int channel, R (&values)[N]) {
+    if constexpr (!Ops::is_empty) {
+        for (int i = 0; i < N; ++i) values[i] = to_unit_range<R>(RawPixel<In, 1>{{saturate_cast<In>(values[i])}}).c[0];
+        ops.template apply<C>(channel, values);
+        for (int i = 0; i < N; ++i) values[i] *= R(max_value<Out>);
+    }
 }
 
 // Stores `VectorsAtOnce` vectors of four elements at a time.
@@ -126,9 +128,9 @@ inline void store_run(T* at, long long c_stride, int step, int vector_elements, 
 
 // Filters the tile's rows horizontally. A lane takes a run of adjacent pixels, eight lanes a cell: `runs_per_cell` runs
 // in each of `rows_per_cell` rows, as many rows as avoid bank conflicts.
-template <class Layout, int C, class In, class Out, class R>
-inline void filter_rows(const BlurTile<R, C>& tile, const BlurTileRect& rect, const GaussianBlurRecord& args, Out* out,
-                        int step) {
+template <class Layout, int C, class In, class Out, class Ops, class R>
+inline void filter_rows(const BlurTile<R, C>& tile, const BlurTileRect& rect, const GaussianBlurRecord& args,
+                        const Ops& ops, int channel, Out* out, int step) {
     constexpr bool finite =
         is_same_v<In, uint8> || is_same_v<In, uint16> || is_same_v<In, int16>;  // a weight of 0 hides any value
     constexpr int vectors = C * blur_run * sizeof(R) / 16,
@@ -149,7 +151,7 @@ inline void filter_rows(const BlurTile<R, C>& tile, const BlurTileRect& rect, co
         filter_horizontally<finite, C>(tile.filtered + y * tile.pitch + C * (tile.center - rect.halo + x),
                                        tile.weights_x + tile.center - rect.halo, rect.halo - rect.reach_x,
                                        rect.halo + rect.reach_x + 1, sum);
-        for (int j = 0; j < C * blur_run; ++j) sum[j] = rescale<Out, In>(sum[j]);
+        apply_ops<C, In, Out>(ops, channel, sum);
         Out* to = out + (rect.top + y) * args.out.y_stride + static_cast<long long>(rect.left + x) * step;
         store_run<Layout, C>(to, args.out.c_stride, step, args.out_vector_elements, rect.columns - x, sum);
     }
@@ -158,7 +160,7 @@ inline void filter_rows(const BlurTile<R, C>& tile, const BlurTileRect& rect, co
 // A block makes a tile, all channels together if they are packed and not float64, else one after the other. It filters
 // columns vertically from global into shared memory, and rows horizontally from there. Grid: (tiles in x, tiles in y,
 // samples x frames x groups of K channels).
-template <class In, class InLayout, int K, class Out, class OutLayout>
+template <class In, class InLayout, int K, class Chain, class Out, class OutLayout>
 __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
     gaussian_blur(const __grid_constant__ GaussianBlurRecord args) {
     using R = ComputeType<In>;
@@ -169,6 +171,7 @@ __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
     using Slice = BatchSlice<InLayout, OutLayout, K>;
     extern __shared__ __align__(16) char memory[];
     __shared__ int reach[2];
+    __shared__ ChannelOps<Chain, In, Out, K> ops;
 
     const BlurTile<R, C> tile(memory, args);
     const int left = blockIdx.x * args.tile_width, top = blockIdx.y * args.tile_height;
@@ -187,6 +190,7 @@ __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
             reach[0] = compute_gaussian<In>(tile.weights_x, tile.center, radius_x, sigma_of(args, slice.n, 0), lane);
         if (warp_index == 1)
             reach[1] = compute_gaussian<In>(tile.weights_y, radius_y, radius_y, sigma_of(args, slice.n, 1), lane);
+        if (warp_index == 2) ops.read(args, slice.n, slice.first, lane);
         __syncthreads();
         const BlurTileRect rect = {left, top, args.in_width, columns, rows, reach[0], reach[1], round_up4(reach[0])};
 
@@ -196,7 +200,7 @@ __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
             __syncthreads();
             mirror_columns(tile, rect);
             __syncthreads();
-            filter_rows<OutChannelLayout, C, In>(tile, rect, args, out + k * args.out.c_stride,
+            filter_rows<OutChannelLayout, C, In>(tile, rect, args, ops, k, out + k * args.out.c_stride,
                                                  column_stride<OutLayout, K>(args.out.x_stride));
             __syncthreads();
         }

@@ -3,9 +3,10 @@
 
 namespace cuaug {
 
-template <int K>
+template <int K, class Ops>
 struct PackedBlurMemory {
     DigitTable<1> weights_x, weights_y;
+    Ops ops;
     VerticalDigits vertical[4][32];  // [slot of the newest chunk][lane]
     bool keeps_pixels;               // neither filter changes a pixel
     // Of even and odd chunks: threads may read a chunk while others write the next.
@@ -14,19 +15,20 @@ struct PackedBlurMemory {
 };
 
 // Computes all members but the chunks, for sample n. Called by all lanes of one warp.
-template <int K>
-inline void compute_weights(PackedBlurMemory<K>& memory, const GaussianBlurRecord& args, long long n, int lane) {
+template <int K, class Ops>
+inline void prepare_sample(PackedBlurMemory<K, Ops>& memory, const GaussianBlurRecord& args, long long n, int lane) {
     const bool keeps_x = memory.weights_x.compute(args.kernel_width / 2, sigma_of(args, n, 0), lane),
                keeps_y = memory.weights_y.compute(args.kernel_height / 2, sigma_of(args, n, 1), lane);
     memory.keeps_pixels = keeps_x && keeps_y;
     for (int newest = 0; newest < 4; ++newest)
         memory.vertical[newest][lane] = VerticalDigits(memory.weights_y, newest, lane);
+    memory.ops.read(args, n, 0, lane);
 }
 
 // Filters the rows from `top` to `end`. radius: of the horizontal filter, in pixels.
-template <int K, class Out>
+template <int K, class Out, class Ops>
 inline void filter_strip(const PackedStrip<K, Out>& strip, int top, int end, int radius, int thread,
-                         PackedBlurMemory<K>& memory) {
+                         PackedBlurMemory<K, Ops>& memory) {
     using Source = PackedSourceChunk<K>;
     constexpr int tiles = strip_width / 16;
     constexpr int lead_chunks = 3;  // before there is a result, which is made of four chunks
@@ -56,11 +58,11 @@ inline void filter_strip(const PackedStrip<K, Out>& strip, int top, int end, int
             filtered[i].put(horizontal.filter(0, words + i), horizontal.filter(1, words + i), slot);
         if (chunk > lead_chunks)
             strip.store(y + max_mma_radius - (lead_chunks + 1) * chunk_rows,
-                        memory.results[(slot + 1) % 2].values(strip.part));
+                        memory.results[(slot + 1) % 2].values(strip.part), memory.ops);
         if (chunk >= lead_chunks) {
             const VerticalDigits vertical = memory.vertical[slot][lane];
             for (int i = 0; i < tiles; ++i)
-                memory.results[slot % 2].store(filtered[i].filter(vertical, rounding_offset<Out>), channel, i, lane);
+                memory.results[slot % 2].store(filtered[i].filter(vertical), channel, i, lane);
         }
         y += chunk_rows;
     };
@@ -73,7 +75,7 @@ inline void filter_strip(const PackedStrip<K, Out>& strip, int top, int end, int
     }
     __syncthreads();
     strip.store(y + max_mma_radius - (lead_chunks + 1) * chunk_rows,
-                memory.results[(chunks - 1) % 2].values(strip.part));
+                memory.results[(chunks - 1) % 2].values(strip.part), memory.ops);
 }
 
 // Blurs packed pixels as gaussian_blur_u8 does, with equal results, but a block has a warp for each channel: if a warp
@@ -81,25 +83,25 @@ inline void filter_strip(const PackedStrip<K, Out>& strip, int top, int end, int
 // matrices would be up to K times as long, and mostly 0. The block makes `tile_height` rows of a strip of 32 columns;
 // its threads load and store the rows of packed pixels together. Grid: (strips, runs of rows, slices: samples x
 // frames).
-template <class In, class InLayout, int K, class Out, class OutLayout>
-__global__ void __launch_bounds__(32 * K, (blur_warps<Out> / K))
+template <class In, class InLayout, int K, class Chain, class Out, class OutLayout>
+__global__ void __launch_bounds__(32 * K, (blur_warps<ChannelOps<Chain, In, Out, K>> / K))
     gaussian_blur_packed(const __grid_constant__ GaussianBlurRecord args) {
     static_assert(is_same_v<In, uint8> && is_same_v<InLayout, Packed> && is_same_v<OutLayout, Packed>);
     using Slice = BatchSlice<InLayout, OutLayout, K>;
-    __shared__ alignas(16) PackedBlurMemory<K> memory;
+    __shared__ alignas(16) PackedBlurMemory<K, ChannelOps<Chain, In, Out, K>> memory;
 
     const int top = blockIdx.y * args.tile_height, end = min(top + args.tile_height, args.in_height);
-    PackedStrip<K, Out> strip(args, strip_width * blockIdx.x, threadIdx.x);
 
     for (long long index = blockIdx.z; index < Slice::count(args); index += gridDim.z) {
         const Slice slice(args, index);
         // Without `opaque` the compiler keeps addresses from slice to slice, in local memory.
         const int thread = opaque(static_cast<int>(threadIdx.x));
-        strip.set_image(slice.template input<uint8>(args), slice.template output<Out>(args), thread);
-        if (thread < 32) compute_weights(memory, args, slice.n, thread);
+        const PackedStrip<K, Out> strip(args, strip_width * blockIdx.x, thread, slice.template input<uint8>(args),
+                                        slice.template output<Out>(args));
+        if (thread < 32) prepare_sample(memory, args, slice.n, thread);
         __syncthreads();
         if (memory.keeps_pixels)
-            copy_strip(strip, top, end);
+            copy_strip(strip, top, end, memory.ops);
         else  // radius at least 1: a table that does not blur has a weight at pixel 1, too (`DigitTable::compute`)
             filter_strip(strip, top, end, max(args.kernel_width / 2, 1), thread, memory);
         __syncthreads();

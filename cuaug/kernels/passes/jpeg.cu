@@ -23,15 +23,15 @@ inline void code_columns(const JpegTileRect& rect, JpegBlocks<K>& blocks) {
         if (is_luma ? !rect.writes(luma_block / luma_rows, luma_block % luma_rows)
                     : !rect.reads(plane_block / chroma_rows, plane_block % chroma_rows))
             continue;
-        Word* words = (is_luma ? blocks.luma_row(luma_block / luma_rows, luma_block % luma_rows, 0)
-                               : blocks.chroma_words + chroma_block * block_pitch) +
-                      pair;
+        Word* column_pair = (is_luma ? blocks.luma_row(luma_block / luma_rows, luma_block % luma_rows, 0)
+                                     : blocks.chroma_words + chroma_block * block_pitch) +
+                            pair;
         constexpr int chroma_table = K / 3;  // 1 for K = 3; 0 for K = 1, which has no second table
         const QuantizationPair* table = blocks.quantization[is_luma ? 0 : chroma_table] + pair;
         int left[8], right[8];
         for (int y = 0; y < 8; ++y) {
-            left[y] = static_cast<int16>(words[4 * y] & 0xffff);
-            right[y] = static_cast<int>(words[4 * y]) >> 16;
+            left[y] = static_cast<int16>(column_pair[4 * y] & 0xffff);
+            right[y] = static_cast<int>(column_pair[4 * y]) >> 16;
         }
         forward_dct<DctPass::second>(left);
         forward_dct<DctPass::second>(right);
@@ -42,7 +42,7 @@ inline void code_columns(const JpegTileRect& rect, JpegBlocks<K>& blocks) {
         }
         inverse_dct<DctPass::first>(left);
         inverse_dct<DctPass::first>(right);
-        for (int y = 0; y < 8; ++y) words[4 * y] = permute_bytes(left[y], right[y], low_halves);
+        for (int y = 0; y < 8; ++y) column_pair[4 * y] = permute_bytes(left[y], right[y], low_halves);
     }
 }
 
@@ -52,12 +52,12 @@ inline void decode_chroma_rows(const JpegTileRect& rect, JpegBlocks<K>& blocks) 
     for (int i = threadIdx.x; i < 8 * blocks.chroma; i += jpeg_threads) {
         const int plane_block = (i >> 3) % (chroma_columns * chroma_rows);
         if (!rect.reads(plane_block / chroma_rows, plane_block % chroma_rows)) continue;
-        Word* words = blocks.chroma_words + (i >> 3) * block_pitch + 4 * (i & 7);
+        Word* row = blocks.chroma_words + (i >> 3) * block_pitch + 4 * (i & 7);
         int v[8];
-        load_coefficients(words, v);
+        load_coefficients(row, v);
         inverse_dct<DctPass::second>(v);
-        words[0] = saturate_to_s8(v[0], v[1], v[2], v[3]);
-        words[1] = saturate_to_s8(v[4], v[5], v[6], v[7]);
+        row[0] = saturate_to_s8(v[0], v[1], v[2], v[3]);
+        row[1] = saturate_to_s8(v[4], v[5], v[6], v[7]);
     }
 }
 
@@ -67,10 +67,10 @@ template <int K>
 inline void load_chroma(JpegBlocks<K>& blocks, int plane, int column, int row, int (&samples)[6]) {
     auto word_at = [&](int at) { return blocks.chroma_row(plane, at >> 3, row)[at >> 2 & 1]; };
     auto byte = [](Word word, int i) { return static_cast<int>(static_cast<signed char>(word >> (8 * i))); };
-    const Word before = word_at(column - 4), words = word_at(column), after = word_at(column + 4);
-    samples[0] = byte(before, 3);
-    for (int i = 0; i < 4; ++i) samples[i + 1] = byte(words, i);
-    samples[5] = byte(after, 0);
+    const Word previous = word_at(column - 4), current = word_at(column), next = word_at(column + 4);
+    samples[0] = byte(previous, 3);
+    for (int i = 0; i < 4; ++i) samples[i + 1] = byte(current, i);
+    samples[5] = byte(next, 0);
 }
 
 // Chroma of the eight pixels of row y of the image that begin in column x.

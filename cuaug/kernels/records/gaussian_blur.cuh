@@ -7,11 +7,12 @@ namespace cuaug {
 
 constexpr int max_taps = 127;  // per axis: the room of the CPU loop's workspace and of a GPU block's shared memory
 
-// A separable Gaussian filter.
+// A separable Gaussian filter, and a chain of ops on its results.
 struct GaussianBlurRecord : BatchRecord {
     ParameterTable sigma;  // [N, 2]: x, y in pixels; data null: `value` serves all samples
     double value[2];
-    int kernel_width;  // odd, at most `max_taps`
+    ParameterTable op_parameters;  // [N, P]: the parameters of all ops, in their order
+    int kernel_width;              // odd, at most `max_taps`
     int kernel_height;
     // Of the tile that a block of gaussian_blur makes: multiples of 8. gaussian_blur_u8 and gaussian_blur_packed take
     // only the height.

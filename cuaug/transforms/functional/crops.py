@@ -11,7 +11,7 @@ from typing import Any
 from ... import _check, _sizes, crop_resize
 from ..._arrays.convert import parameter_column
 from ..._check import prefix_errors
-from ..._integers import is_one_number
+from ..._integers import has_length
 from ..._matrices.canvas_maps import CanvasMap, along_axes
 from ..._passes.parameters import box_columns
 from ..._value_text import value_text
@@ -257,7 +257,7 @@ def pad(
 
 def _resized_crop_size(box: tuple[Any, Any, Any, Any], size: Any) -> tuple[int, int]:
     """(H, W) of the result. One number is the shorter side, and the longer side has the aspect ratio of the box."""
-    if size is None or not (is_one_number(size) or len(size) == 1):
+    if size is None or (has_length(size) and len(size) != 1):
         return _sizes.square_or_size("size", size)
     *_, height, width = box_columns(box)
     if not (isinstance(height, float) and isinstance(width, float)):

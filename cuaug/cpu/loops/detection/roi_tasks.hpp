@@ -68,8 +68,8 @@ inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args
     };
     for (long long i = 0; i < outer; ++i)
         for (long long j = 0; j < inner; ++j) sums[offset(map, i) + j] = 0;
-    const long long image_index = static_cast<long long>(level_index) * args.samples + n;
-    for (long long i = call.region_begin[image_index]; i < call.region_begin[image_index + 1]; ++i)
+    const long long level_sample = static_cast<long long>(level_index) * args.samples + n;
+    for (long long i = call.region_begin[level_sample]; i < call.region_begin[level_sample + 1]; ++i)
         scatter_region<T>(args, call.kind, call.region_order[i], channels, sums, map);
     if constexpr (!is_same_v<T, R>)
         for (long long i = 0; i < outer; ++i)

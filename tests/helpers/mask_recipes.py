@@ -1,4 +1,4 @@
-"""Recipes for images with masks, recipes that do the same to masks passed as images, and such masks."""
+"""Recipes for images with masks, recipes that do the same to masks passed as images, and masks of random labels."""
 
 from cuaug import transforms as T
 from helpers.arrays import noise
@@ -10,7 +10,7 @@ CROPS = [T.RandomCrop((15, 12), padding=2), T.RandomHorizontalFlip(), T.RandomVe
 # Two entries for each name. The first makes a recipe's transforms for an interpolation. The second has the transforms
 # that do to a mask passed as an image what the recipe does to a mask: nearest, 0 outside, no colour ops. None: those
 # that the first makes for "nearest".
-MOVES = {
+MASK_RECIPES = {
     "crops": (lambda interpolation: [*CROPS], CROPS),
     "nothing": (lambda interpolation: [], []),
     "colours": (lambda interpolation: [T.ColorJitter(0.4, 0.4, 0.4, 0.1)], []),
@@ -46,8 +46,8 @@ MOVES = {
 
 
 def recipe(name, seed=7, interpolation="bilinear", **options):
-    return T.Compose(MOVES[name][0](interpolation), seed=seed, **options)
+    return T.Compose(MASK_RECIPES[name][0](interpolation), seed=seed, **options)
 
 
-def label_maps(dtype="uint8", shape=SHAPE[:3], seed=0):
+def random_masks(dtype="uint8", shape=SHAPE[:3], seed=0):
     return noise(shape, dtype, seed)
