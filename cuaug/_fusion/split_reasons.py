@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .._passes.filters import OPS_AFTER_BLUR
+from .._passes.op_chain import CHANNEL_OPS
 from .._program.dtypes import MAX_VALUE
 from .recipe_ops import (
     Autocontrast,
@@ -121,7 +121,7 @@ def _rounding_reason(pass_: Pass) -> str:
 def _pointwise_reason(pass_: Pass, op: Pointwise) -> str:
     if not pass_.runs_chain or (op.mean is not None and pass_.first_ops and not pass_.is_warp):
         return f"{_OWN_KERNEL}, which stores pixels before they are changed"
-    if pass_.is_blur and op.functor not in OPS_AFTER_BLUR:
+    if pass_.is_blur and op.functor not in CHANNEL_OPS:
         return f"{_OWN_KERNEL}, which runs no op that mixes channels or reads positions"
     if rounding := _rounding_reason(pass_):
         return rounding

@@ -12,7 +12,7 @@ MAX_TILE_WIDTH = 224  # of `_BLUR_TILES`
 
 # Of `ChannelOps` (kernels/gpu/channel_ops.cuh): parameters of four channels, and again of three.
 _CHANNELS_WITH_PARAMETERS = 7
-_MAX_OP_PARAMETERS = 2  # per channel, of the ops that a blur may apply (filters.OPS_AFTER_BLUR)
+_MAX_OP_PARAMETERS = 2  # per channel, of the ops of `op_chain.CHANNEL_OPS`
 
 _STRIP_WIDTH = 32  # of kernels/gpu/blur_rows.cuh: elements of a row, or packed pixels, that a block makes
 MAX_MMA_DISTANCE = 15  # `max_mma_distance` of kernels/gpu/gaussian_digits.cuh

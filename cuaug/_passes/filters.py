@@ -8,28 +8,12 @@ from .. import _check
 from .._arrays.images import ImageBatch, OutputArray, allocate_output
 from .._gpu import devices
 from .._program.records import GAUSSIAN_BLUR, MAX_TAPS
-from . import blur_tiles, layouts
+from . import blur_tiles, layouts, op_chain
 from .kernel_config import KernelConfig, kernel_config
 from .op_chain import NO_OPS, OpChain, apply_ops_after
 from .parameters import NULL_ARRAY, SampleParameters
 from .run import axes_and_misalignment, batch_fields, pack_pointwise, run_pass
 
-# The ops (kernels/ops) that a blur may apply before it stores: they change a channel independently of the others and of
-# the pixel's position.
-OPS_AFTER_BLUR = frozenset(
-    (
-        "AdjustBrightness",
-        "AdjustContrast",
-        "AdjustGamma",
-        "ConvertRange",
-        "Invert",
-        "Normalize",
-        "Posterize",
-        "Rescale",
-        "Solarize",
-    )
-)
-MAX_OPS_AFTER_BLUR = 8
 MAX_MMA_TAPS = 25  # on each axis: `max_mma_radius` of kernels/gpu/gaussian_digits.cuh
 
 
@@ -48,14 +32,15 @@ def gaussian_blur(
     dtype: str | None = None,
     ops: OpChain = NO_OPS,
 ) -> Any:
-    """A Gaussian of `kernel_size` (x, y) pixels, then ops of `OPS_AFTER_BLUR` on the blurred images, stored as `dtype`.
+    """A Gaussian of `kernel_size` (x, y) pixels, then ops of `CHANNEL_OPS` on the blurred images, stored as `dtype`.
 
     `sigma` has columns for x and y.
     """
     check_kernel_size("kernel_size", kernel_size)
     dtype = images.dtype if dtype is None else dtype
-    needs_second_pass = images.device < 0 or len(ops.names) > MAX_OPS_AFTER_BLUR
-    if needs_second_pass and (ops.names or dtype != images.dtype):
+    if dtype != images.dtype and not ops.names:
+        ops = ops._replace(names=("Rescale",))
+    if ops.names and not op_chain.fits_kernel(images, ops):
         return apply_ops_after(images, gaussian_blur(images, kernel_size, sigma, None), ops, dtype, out, NULL_ARRAY)
     _check.image_dtype(images.dtype)
     result = allocate_output(images, images.size, dtype, out)

@@ -9,7 +9,7 @@ from helpers.arrays import noise, seeded
 
 from cuaug._arrays.images import OutputArray, describe_images
 from cuaug._gpu import devices
-from cuaug._passes import blur_tiles, filters, parameters, pointwise
+from cuaug._passes import blur_tiles, filters, op_chain, parameters, pointwise
 from cuaug._program.names import snake_case
 from cuaug._program.sources import KERNELS
 
@@ -40,7 +40,7 @@ def test_gaussian_blur_by_matrix_products_counts_rows_in_32_bits(height, fits, m
     assert filters.uses_matrix_products(batch, OutputArray(image, 0, axes), (3, 23)) == fits
 
 
-@pytest.mark.parametrize("op_count", [0, filters.MAX_OPS_AFTER_BLUR])
+@pytest.mark.parametrize("op_count", [0, op_chain.MAX_CHANNEL_OPS])
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
 def test_gaussian_blur_tiles_fit_shared_memory(dtype, op_count):
     """So that every kernel size launches without opting in to more than 48 KiB of shared memory.
@@ -60,8 +60,8 @@ def param_counts(op):
     return [int(count) for count in re.search(r"sample_params = (\d+), channel_params = (\d+)", text).groups()]
 
 
-@pytest.mark.parametrize("op", sorted(filters.OPS_AFTER_BLUR))
-def test_op_after_blur_changes_each_channel_and_pixel_by_itself(op):
+@pytest.mark.parametrize("op", sorted(op_chain.CHANNEL_OPS))
+def test_channel_op_changes_each_channel_and_pixel_by_itself(op):
     sample_params, channel_params = param_counts(op)
     assert sample_params + channel_params <= blur_tiles._MAX_OP_PARAMETERS
     random, images = seeded(op), noise((2, 3, 5, 6), "float32")

@@ -2,33 +2,42 @@
 
 #include "ops/chain.cuh"
 #include "gpu/pixel_convert.cuh"
-#include "records/gaussian_blur.cuh"
+#include "records/parameter_table.cuh"
 
 namespace cuaug {
 
-// The chain of ops that a blur kernel applies to its results before it stores them, for K channels, in shared memory.
-// The chain processes one channel at a time. The results are first rounded to the images' dtype: they equal those of
-// a pass of its own over the stored results.
+// The chain of ops that a blur or resample kernel applies to its results before it stores them, for K channels, in
+// shared memory. The chain processes one channel at a time. The results are first rounded to the images' dtype: they
+// equal those of a pass of its own over the stored results.
 template <class Chain, class In, class Out, int K>
 struct ChannelOps {
     using R = ComputeType<In>;
     using Ops = typename Chain::template For<R, 1>;
     static_assert(!Ops::uses_position);
-    static constexpr bool is_empty = Chain::empty && is_same_v<In, Out>, has_parameters = Ops::param_count > 0;
+    static constexpr bool is_empty = Chain::empty, has_parameters = Ops::param_count > 0;
     static constexpr int param_count = has_parameters ? Ops::param_count : 1;  // an array has at least one element
 
     // Of each channel, prepared; then again of all but the last, so that an index does not wrap.
     R params[2 * K - 1][param_count];
 
-    // Called by one warp. Reads the parameters of sample n, for the channels from `first_channel` on.
-    void read(const GaussianBlurRecord& args, long long n, int first_channel, int lane) {
+    // Called by one warp. Reads the parameters of sample n, for the channels from `first_channel` on. `table`: [N, P],
+    // the parameters of all ops for images of `channels` channels.
+    void read(const ParameterTable& table, int channels, long long n, int first_channel, int lane) {
         if (!has_parameters || lane >= 2 * K - 1) return;
-        const ParameterTable& table = args.op_parameters;
         const int channel = first_channel + (lane < K ? lane : lane - K);
         for (int i = 0; i < Ops::param_count; ++i)
             params[lane][i] = static_cast<R>(
-                cuaug::read(table, n * table.n_stride + Ops::column(i, 0, channel, args.channels) * table.x_stride));
+                cuaug::read(table, n * table.n_stride + Ops::column(i, 0, channel, channels) * table.x_stride));
         Ops::prepare(params[lane], R(max_value<In>));
+    }
+
+    // Rounds values of the images' range to their dtype, applies the ops, and scales the results to the range of `Out`.
+    // Value i is of channel (first_channel + i) % Step.
+    template <int Step, int N>
+    void round_and_apply(int first_channel, R (&values)[N]) const {
+        for (int i = 0; i < N; ++i) values[i] = to_unit_range<R>(RawPixel<In, 1>{{saturate_cast<In>(values[i])}}).c[0];
+        apply<Step>(first_channel, values);
+        for (int i = 0; i < N; ++i) values[i] *= R(max_value<Out>);
     }
 
     // Applies the ops to values that are scaled to 0..1. Value i is of channel (first_channel + i) % Step.

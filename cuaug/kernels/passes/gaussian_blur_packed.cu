@@ -22,7 +22,7 @@ inline void prepare_sample(PackedBlurMemory<K, Ops>& memory, const GaussianBlurR
     memory.keeps_pixels = keeps_x && keeps_y;
     for (int newest = 0; newest < 4; ++newest)
         memory.vertical[newest][lane] = VerticalDigits(memory.weights_y, newest, lane);
-    memory.ops.read(args, n, 0, lane);
+    memory.ops.read(args.op_parameters, args.channels, n, 0, lane);
 }
 
 // Filters the rows from `top` to `end`. radius: of the horizontal filter, in pixels.

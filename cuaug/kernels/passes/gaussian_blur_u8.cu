@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(32, (blur_warps<ChannelOps<Chain, In, Out, K>>
             slice.template output<Out>(args) + plane * args.out.c_stride);
         const bool keeps_x = memory.weights_x.compute(radius_x, sigma_of(args, slice.n, 0), lane),
                    keeps_y = memory.weights_y.compute(radius_y, sigma_of(args, slice.n, 1), lane);
-        memory.ops.read(args, slice.n, slice.first + plane, lane);
+        memory.ops.read(args.op_parameters, args.channels, slice.n, slice.first + plane, lane);
         __syncwarp();
         if (keeps_x && keeps_y)
             copy_strip(strip, top, end, memory.ops);
