@@ -169,6 +169,7 @@ def _run_overrides(pass_: Pass, images: ImageBatch, table: StridedArray) -> Any:
 
 
 def _run_standalone(op: StandaloneOp, images: ImageBatch, table: StridedArray, dtype: str, ops: OpChain) -> Any:
+    """`dtype` and `ops`: for a blur. A pass of another op keeps the dtype, and has no ops."""
     if isinstance(op, Grayscale):
         return pointwise.pointwise(
             images, ("Grayscale",), SampleParameters(NULL_ARRAY, ()), images.dtype, None, op.channels

@@ -45,7 +45,7 @@ def gaussian_blur(
     _check.image_dtype(images.dtype)
     result = allocate_output(images, images.size, dtype, out)
     if images.samples * images.frames:
-        config, tile_size = _blur_config(images, result, (dtype, *ops.names), kernel_size)
+        config, tile_size = _blur_config(images, result, dtype, ops.names, kernel_size)
         batch = batch_fields(images, result.pointer, result.axes.strides, config)
         sigmas = (*sigma.table[:5], *(sigma.inline or (0.0, 0.0)))
         record = GAUSSIAN_BLUR.pack(*batch, *sigmas, *ops.parameters[:5], *kernel_size, *tile_size)
@@ -54,13 +54,10 @@ def gaussian_blur(
 
 
 def _blur_config(
-    images: ImageBatch, result: OutputArray, output: tuple[str, ...], kernel_size: tuple[int, int]
+    images: ImageBatch, result: OutputArray, dtype: str, ops: tuple[str, ...], kernel_size: tuple[int, int]
 ) -> tuple[KernelConfig, tuple[int, int]]:
-    """The launch, and the last fields of the record: `tile_width` and `tile_height`.
-
-    `output`: dtype of the result, and names of the ops.
-    """
-    names, axes = (images.dtype, *output), axes_and_misalignment(images, result)
+    """The launch, and the last fields of the record: `tile_width` and `tile_height`. `dtype`: of the result."""
+    names, axes = (images.dtype, dtype, *ops), axes_and_misalignment(images, result)
     if uses_matrix_products(images, result, kernel_size):
         are_packed = layouts.tag(images.axes) == layouts.tag(result.axes) == "Packed"
         frames, multiprocessors = images.samples * images.frames, devices.multiprocessor_count(images.device)
@@ -73,9 +70,7 @@ def _blur_config(
     if is_packed and images.device >= 0 and images.channels * tile_end >= 1 << 31:
         got = f"{images.size[1]} pixels of {images.channels} channels"
         raise ValueError(f"rows must have fewer than 2**31 numbers, those beside the last tile included, got {got}")
-    tile = blur_tiles.blur_tile(
-        images.dtype, images.channels if is_packed else 1, *images.size, *kernel_size, len(output) - 1
-    )
+    tile = blur_tiles.blur_tile(images.dtype, images.channels if is_packed else 1, *images.size, *kernel_size, len(ops))
     return kernel_config("gaussian_blur", names, *axes, tile), (tile.width, tile.height)
 
 

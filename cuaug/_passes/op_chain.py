@@ -20,7 +20,8 @@ class OpChain(NamedTuple):
 NO_OPS = OpChain((), NULL_ARRAY)
 
 # The ops (kernels/ops) that change a channel independently of the others and of the pixel's position. A GPU's kernel
-# of a blur or a resize can apply up to `MAX_CHANNEL_OPS` of them before it stores (kernels/gpu/channel_ops.cuh).
+# of a blur or a resize can apply up to `MAX_CHANNEL_OPS` of them before it stores (kernels/gpu/channel_ops.cuh): the
+# limit keeps their parameters small beside the tile of a blur, in shared memory.
 CHANNEL_OPS = frozenset(
     (
         "AdjustBrightness",

@@ -13,7 +13,7 @@ from cuaug._arrays.images import describe_images
 from cuaug._gpu import devices
 from cuaug._passes import filters, parameters
 
-BLUR_CASES = [  # the last tiles in each direction are partial
+BLUR_CASES = [  # the last tile is partial in y, and in x from the third case on
     ((2, 56, 128, 3), "NHWC", (23, 23)),
     ((1, 3, 40, 240), "NCHW", (23, 5)),
     ((1, 45, 68, 4), "NHWC", (5, 23)),
@@ -33,22 +33,27 @@ def test_gaussian_blur_kernel_equals_cpu_loops(shape, layout, kernel_size, emula
     expected = cuaug.gaussian_blur(batch, kernel_size, sigma, layout=layout)
     emulate("gaussian_blur")
     actual = cuaug.gaussian_blur(batch, kernel_size, sigma, layout=layout, out=np.full_like(batch, 99))
-    tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.006 of a level before they are rounded")
+    tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.02 of a level before they are rounded")
     assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
 
 
 MATRIX_BLUR_CASES = [
     ("gaussian_blur_packed", (2, 56, 128, 3), "NHWC", (23, 23)),
-    ("gaussian_blur_u8", (2, 3, 30, 100), "NCHW", (25, 5)),  # the last strip is partial, and the last word
+    (
+        "gaussian_blur_u8",
+        (2, 3, 30, 100),
+        "NCHW",
+        (25, 5),
+    ),  # the last strip, its last 16 elements and its last eight results are partial
     ("gaussian_blur_u8", (1, 45, 68, 4), "NHWC", (5, 25)),
-    ("gaussian_blur_packed", (1, 12, 13, 3), "NHWC", (23, 23)),  # at an edge, all other columns are mirrored
+    ("gaussian_blur_packed", (1, 12, 13, 3), "NHWC", (23, 23)),  # at an edge, all other rows are mirrored
     ("gaussian_blur_u8", (2, 20, 37, 3), "NHWC", (7, 7)),  # rows begin at odd addresses
     ("gaussian_blur_packed", (2, 20, 37, 3), "NHWC", (15, 7)),
     ("gaussian_blur_u8", (1, 5, 33, 40), "NCHW", (1, 9)),  # more channels than a slice has
     ("gaussian_blur_packed", (1, 40, 132, 2), "NHWC", (23, 1)),
     ("gaussian_blur_packed", (1, 30, 70, 4), "NHWC", (11, 5)),
     ("gaussian_blur_packed", (1, 30, 70, 4), "NHWC", (9, 3)),
-    ("gaussian_blur_u8", (1, 30, 70, 3), "NHWC", (11, 3)),  # the largest radius for packed pixels
+    ("gaussian_blur_u8", (1, 30, 70, 3), "NHWC", (11, 3)),  # channels x radius is `MAX_MMA_DISTANCE`
     ("gaussian_blur_packed", (1, 1, 66, 3), "NHWC", (25, 1)),
 ]
 
@@ -68,7 +73,7 @@ def small_gpu(monkeypatch):
 
 
 def image_and_sigma(shape, layout, dtype="uint8"):
-    """The first of two images is copied: its sigma changes nothing."""
+    """Noise, and a sigma per image and axis: that of the first of two images is so small that nothing changes."""
     sigma = seeded("sigma", shape).uniform(0.5, 5.0, (shape[0], 2))
     sigma[:-1] = 0.05
     images = describe_images(noise(shape, dtype), layout)
@@ -81,7 +86,7 @@ def test_gaussian_blur_by_matrix_products_equals_cpu_loops(skeleton, shape, layo
     expected = filters.gaussian_blur(images, kernel_size, sigma, None)
     emulate(skeleton)
     actual = filters.gaussian_blur(images._replace(device=0), kernel_size, sigma, None)
-    tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.006 of a level before they are rounded")
+    tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.02 of a level before they are rounded")
     assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
 
 

@@ -6,9 +6,9 @@
 
 namespace cuaug {
 
-// The chain of ops that a blur or resample kernel applies to its results before it stores them, for K channels, in
-// shared memory. The chain processes one channel at a time. The results are first rounded to the images' dtype: they
-// equal those of a pass of its own over the stored results.
+// The chain of ops that a blur or resample kernel applies to its results before it stores them. The chain processes one
+// channel at a time. The kernels first round their results to the images' dtype, so that the stored values equal those
+// of a separate pass over the rounded results. The parameters, for K channels, are in shared memory.
 template <class Chain, class In, class Out, int K>
 struct ChannelOps {
     using R = ComputeType<In>;
@@ -17,7 +17,7 @@ struct ChannelOps {
     static constexpr bool is_empty = Chain::empty, has_parameters = Ops::param_count > 0;
     static constexpr int param_count = has_parameters ? Ops::param_count : 1;  // an array has at least one element
 
-    // Of each channel, prepared; then again of all but the last, so that an index does not wrap.
+    // Prepared, of channels 0 to K - 1, then of 0 to K - 2 again: `first_channel` + k needs no modulo.
     R params[2 * K - 1][param_count];
 
     // Called by one warp. Reads the parameters of sample n, for the channels from `first_channel` on. `table`: [N, P],
@@ -32,7 +32,7 @@ struct ChannelOps {
     }
 
     // Rounds values of the images' range to their dtype, applies the ops, and scales the results to the range of `Out`.
-    // Value i is of channel (first_channel + i) % Step.
+    // The channels are those of `apply`.
     template <int Step, int N>
     void round_and_apply(int first_channel, R (&values)[N]) const {
         for (int i = 0; i < N; ++i) values[i] = to_unit_range<R>(RawPixel<In, 1>{{saturate_cast<In>(values[i])}}).c[0];
@@ -40,16 +40,17 @@ struct ChannelOps {
         for (int i = 0; i < N; ++i) values[i] *= R(max_value<Out>);
     }
 
-    // Applies the ops to values that are scaled to 0..1. Value i is of channel (first_channel + i) % Step.
+    // Applies the ops to values that are scaled to 0..1. Value i is of channel first_channel + i % Step; after channel
+    // K - 1 comes 0 again.
     template <int Step, int N>
     void apply(int first_channel, R (&values)[N]) const {
-        constexpr int count = (N + Step - 1) / Step;  // of one channel
-        PixelContext<R> context[count] = {};
-        for (int i = 0; i < count; ++i)
+        constexpr int values_per_channel = (N + Step - 1) / Step;
+        PixelContext<R> context[values_per_channel] = {};
+        for (int i = 0; i < values_per_channel; ++i)
             context[i].max_value = R(max_value<In>), context[i].out_max_value = R(max_value<Out>);
 #pragma unroll
         for (int k = 0; k < Step; ++k) {
-            Pixel<R, 1> pixels[count] = {};
+            Pixel<R, 1> pixels[values_per_channel] = {};
             for (int i = k; i < N; i += Step) pixels[i / Step].c[0] = values[i];
             Ops::of(params[first_channel + k]).apply(pixels, context);
             for (int i = k; i < N; i += Step) values[i] = pixels[i / Step].c[0];

@@ -14,7 +14,7 @@ struct BlurTileRect {
     int halo;              // pixels before the tile that are filtered vertically too: a multiple of four
 };
 
-// Columns beyond the image mirror columns that are filtered vertically already.
+// Fills the columns beyond the edges of the image from their mirror images, which are filtered vertically already.
 template <int C, class R>
 inline void mirror_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect) {
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
