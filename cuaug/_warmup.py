@@ -32,7 +32,7 @@ def warmup_names() -> list[str]:
                 name_expression("warp_image", dtype, layout, 3, *geometry, "Constant", chain(()), dtype, layout)
                 for geometry in geometries
             ]
-            names.append(name_expression("resample", dtype, layout, 3, "Triangle", dtype, layout))
+            names.append(name_expression("resample", dtype, layout, 3, "Triangle", chain(()), dtype, layout))
             if dtype != "uint8":
                 names.append(name_expression("pointwise", "uint8", layout, 3, chain(["Normalize"]), dtype, layout, 3))
         names += [name_expression("pointwise", "uint8", layout, 3, chain([op]), "uint8", layout, 3) for op in color_ops]

@@ -108,6 +108,8 @@ def _run_pass(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedA
     if isinstance(first, Resize) and not (first.fits_warp and images.device >= 0):
         arguments = _parameters(table, first.columns), pass_.output_size, first.interpolation, first.antialias
         window = {"has_window": True, "crops": pass_.crops_resize, "fill": image_fill(pass_.sampling.fill)}
+        if ops.names and op_chain.fits_kernel(images, ops) and not pass_.mean_output:
+            return resample.resample(images, *arguments, dtype, None, **window, ops=ops)
         resized = resample.resample(images, *arguments, None, None, **window)
         return op_chain.apply_ops_after(images, resized, ops, dtype, None, sums)
     if pass_.is_pointwise:
@@ -167,6 +169,7 @@ def _run_overrides(pass_: Pass, images: ImageBatch, table: StridedArray) -> Any:
 
 
 def _run_standalone(op: StandaloneOp, images: ImageBatch, table: StridedArray, dtype: str, ops: OpChain) -> Any:
+    """`dtype` and `ops`: for a blur. A pass of another op keeps the dtype, and has no ops."""
     if isinstance(op, Grayscale):
         return pointwise.pointwise(
             images, ("Grayscale",), SampleParameters(NULL_ARRAY, ()), images.dtype, None, op.channels

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TypeGuard
 
 from .. import _check
+from .._passes.op_chain import CHANNEL_OPS, MAX_CHANNEL_OPS
 from .._program.records import MAX_OPS
 from .fill import FillByKind
 from .recipe import Recipe
@@ -26,6 +27,7 @@ def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int], channels: int
             passes.append(passes[-1].split_at_mean(op))
         else:
             passes[-1].add(op)
+    passes = _join_channel_ops(passes)
     for pass_ in passes:
         _check.result_size(pass_.output_size, size)
         if isinstance(pass_.first_op, Resize):
@@ -39,6 +41,24 @@ def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int], channels: int
             projective = any(isinstance(op, CoordinateMap) and op.projective for op in pass_.first_ops)
             pass_.matrix = [Column("") for _ in range(9 if projective else 6)]
     return passes
+
+
+def _join_channel_ops(passes: Sequence[Pass]) -> list[Pass]:
+    """Lets passes of the resample kernel apply the ops of the next pass, if these are `CHANNEL_OPS` and need no mean.
+
+    A pass of the resample kernel cannot take ops one by one, as `Pass.add` does: before a mean, ops must stay together.
+    """
+    joined = [passes[0]]
+    for pass_ in passes[1:]:
+        last, names = joined[-1], [op.functor for op in pass_.chain]
+        needs_mean = pass_.mean_output or pass_.mean_from or pass_.mean_op_indices
+        are_channel_ops = len(names) <= MAX_CHANNEL_OPS and CHANNEL_OPS.issuperset(names)
+        if last.is_resample and pass_.follows_resample and pass_.is_pointwise and are_channel_ops and not needs_mean:
+            last.chain, last.ops = pass_.chain, [*last.ops, *pass_.ops]
+            last.output_dtype, last.range_changed = pass_.output_dtype, pass_.range_changed
+        else:
+            joined.append(pass_)
+    return joined
 
 
 def plan_mask_casts(passes: Sequence[Pass], mask_dtypes: Sequence[str]) -> list[str]:

@@ -99,13 +99,13 @@ class Pass:
 
     @property
     def is_warp(self) -> bool:
-        """The first op runs in the warp kernel, which can run the chain as well."""
+        """On a GPU, the first op runs in the warp kernel, which can run the chain as well."""
         op = self.first_op
         return isinstance(op, (CoordinateMap, Displacement)) or (isinstance(op, Resize) and op.fits_warp)
 
     @property
     def is_resample(self) -> bool:
-        """The first op runs in the resample kernel, which cannot run a chain."""
+        """The first op runs in the resample kernel, which runs only chains of `CHANNEL_OPS`."""
         return isinstance(self.first_op, Resize) and not self.first_op.fits_warp
 
     @property
@@ -124,7 +124,7 @@ class Pass:
 
     @property
     def runs_chain(self) -> bool:
-        """The kernel of the first op can run the chain before it stores."""
+        """Ops may join the chain one by one: the kernel of the first op runs them before it stores."""
         return not self.first_ops or self.is_warp or self.is_blur or isinstance(self.first_op, Blend)
 
     @property

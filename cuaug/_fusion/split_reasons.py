@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .._passes.filters import OPS_AFTER_BLUR
+from .._passes.op_chain import CHANNEL_OPS
 from .._program.dtypes import MAX_VALUE
 from .recipe_ops import (
     Autocontrast,
@@ -119,10 +119,12 @@ def _rounding_reason(pass_: Pass) -> str:
 
 
 def _pointwise_reason(pass_: Pass, op: Pointwise) -> str:
-    if not pass_.runs_chain or (op.mean is not None and pass_.first_ops and not pass_.is_warp):
+    if not pass_.runs_chain:
         return f"{_OWN_KERNEL}, which stores pixels before they are changed"
-    if pass_.is_blur and op.functor not in OPS_AFTER_BLUR:
-        return f"{_OWN_KERNEL}, which runs no op that mixes channels or reads positions"
+    if op.mean is not None and pass_.first_ops and not pass_.is_warp:
+        return f"{_OWN_KERNEL}, which takes no mean"
+    if pass_.is_blur and op.functor not in CHANNEL_OPS:
+        return f"{_OWN_KERNEL}, which runs only ops that change each channel by itself"
     if rounding := _rounding_reason(pass_):
         return rounding
     needs_levels = op.needs_integer_levels
@@ -136,9 +138,9 @@ def _pointwise_reason(pass_: Pass, op: Pointwise) -> str:
 def _mean_ends_pass(pass_: Pass, op: Pointwise) -> bool:
     """Whether the pass ends at the op's mean.
 
-    A pass with geometry or overrides ends there: the pixels before the mean are stored, and rounded. The pass after
-    a pass of the resample kernel ends at its first mean, too, if it changes pixels before the mean but not their dtype:
-    it must round where the pass of the same resize by the warp kernel would.
+    A pass with a first op or overrides ends there: the pixels before the mean are stored, and rounded. A pass that
+    reads the result of the resample kernel ends at its first mean, too, if it changes pixels before the mean but not
+    their dtype: so it rounds where a warp of the same resize rounds.
     """
     after_resample = pass_.follows_resample and pass_.output_dtype == pass_.input_dtype and not pass_.mean_op_indices
     return not pass_.is_pointwise or (after_resample and bool(pass_.chain or op.parts_at_mean))

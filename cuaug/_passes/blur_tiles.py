@@ -12,14 +12,14 @@ MAX_TILE_WIDTH = 224  # of `_BLUR_TILES`
 
 # Of `ChannelOps` (kernels/gpu/channel_ops.cuh): parameters of four channels, and again of three.
 _CHANNELS_WITH_PARAMETERS = 7
-_MAX_OP_PARAMETERS = 2  # per channel, of the ops that a blur may apply (filters.OPS_AFTER_BLUR)
+_MAX_OP_PARAMETERS = 2  # that one op of `op_chain.CHANNEL_OPS` reads for a channel
 
 _STRIP_WIDTH = 32  # of kernels/gpu/blur_rows.cuh: elements of a row, or packed pixels, that a block makes
 MAX_MMA_DISTANCE = 15  # `max_mma_distance` of kernels/gpu/gaussian_digits.cuh
 
 
 class Tile(NamedTuple):
-    """The tile of a Gaussian blur, and the shared memory of its block (kernels/passes/gaussian_blur.cu)."""
+    """The tile of a Gaussian blur, and the dynamic shared memory of its block (kernels/passes/gaussian_blur.cu)."""
 
     width: int
     height: int
@@ -28,7 +28,9 @@ class Tile(NamedTuple):
 
 @functools.lru_cache(4096)
 def blur_tile(dtype: str, channels: int, height: int, width: int, taps_x: int, taps_y: int, op_count: int = 0) -> Tile:
-    """The first of `_BLUR_TILES` that fits into 48 KiB, made smaller where the image then needs no more tiles.
+    """The first of `_BLUR_TILES` that fits into 48 KiB with what the kernel declares.
+
+    Each is first made as small as it can be without more tiles for the image.
 
     Args:
         dtype: Of the images.
@@ -37,11 +39,11 @@ def blur_tile(dtype: str, channels: int, height: int, width: int, taps_x: int, t
         width: Of the image.
         taps_x: Of the kernel.
         taps_y: Of the kernel.
-        op_count: Of the chain.
+        op_count: How many ops the kernel applies.
     """
     item_size = 8 if dtype == "float64" else 4
     halo = _round_up_to_4(taps_x // 2)
-    # `reach` of the kernel, and its `ops`.
+    # At most, for `reach` of the kernel and its `ops`.
     declared_bytes = 16 + item_size * _CHANNELS_WITH_PARAMETERS * _MAX_OP_PARAMETERS * op_count
     for max_width, max_height in _BLUR_TILES:
         tile_width, tile_height = _even_tile(width, max_width), _even_tile(height, max_height)
@@ -95,7 +97,7 @@ def blur_strips(
     )
     across = -(-row_elements // _STRIP_WIDTH) * min(planes, 4)
     blocks = across * -(-planes // 4) * frames
-    # `blur_warps` of kernels/gpu/blur_rows.cuh for compute capability 9.0 or higher, and results other than float64.
+    # `resident_warps` of kernels/gpu/blur_rows.cuh for compute capability 9.0 or higher and short chains of ops.
     resident_blocks = multiprocessors * (24 // block_warps)
 
     def cost(rows: int) -> tuple[int, int]:

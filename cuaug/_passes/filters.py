@@ -8,28 +8,12 @@ from .. import _check
 from .._arrays.images import ImageBatch, OutputArray, allocate_output
 from .._gpu import devices
 from .._program.records import GAUSSIAN_BLUR, MAX_TAPS
-from . import blur_tiles, layouts
+from . import blur_tiles, layouts, op_chain
 from .kernel_config import KernelConfig, kernel_config
 from .op_chain import NO_OPS, OpChain, apply_ops_after
 from .parameters import NULL_ARRAY, SampleParameters
 from .run import axes_and_misalignment, batch_fields, pack_pointwise, run_pass
 
-# The ops (kernels/ops) that a blur may apply before it stores: they change a channel independently of the others and of
-# the pixel's position.
-OPS_AFTER_BLUR = frozenset(
-    (
-        "AdjustBrightness",
-        "AdjustContrast",
-        "AdjustGamma",
-        "ConvertRange",
-        "Invert",
-        "Normalize",
-        "Posterize",
-        "Rescale",
-        "Solarize",
-    )
-)
-MAX_OPS_AFTER_BLUR = 8
 MAX_MMA_TAPS = 25  # on each axis: `max_mma_radius` of kernels/gpu/gaussian_digits.cuh
 
 
@@ -48,19 +32,20 @@ def gaussian_blur(
     dtype: str | None = None,
     ops: OpChain = NO_OPS,
 ) -> Any:
-    """A Gaussian of `kernel_size` (x, y) pixels, then ops of `OPS_AFTER_BLUR` on the blurred images, stored as `dtype`.
+    """A Gaussian of `kernel_size` (x, y) pixels, then ops of `CHANNEL_OPS` on the blurred images, stored as `dtype`.
 
     `sigma` has columns for x and y.
     """
     check_kernel_size("kernel_size", kernel_size)
     dtype = images.dtype if dtype is None else dtype
-    needs_second_pass = images.device < 0 or len(ops.names) > MAX_OPS_AFTER_BLUR
-    if needs_second_pass and (ops.names or dtype != images.dtype):
+    if dtype != images.dtype and not ops.names:
+        ops = ops._replace(names=("Rescale",))
+    if ops.names and not op_chain.fits_kernel(images, ops):
         return apply_ops_after(images, gaussian_blur(images, kernel_size, sigma, None), ops, dtype, out, NULL_ARRAY)
     _check.image_dtype(images.dtype)
     result = allocate_output(images, images.size, dtype, out)
     if images.samples * images.frames:
-        config, tile_size = _blur_config(images, result, (dtype, *ops.names), kernel_size)
+        config, tile_size = _blur_config(images, result, dtype, ops.names, kernel_size)
         batch = batch_fields(images, result.pointer, result.axes.strides, config)
         sigmas = (*sigma.table[:5], *(sigma.inline or (0.0, 0.0)))
         record = GAUSSIAN_BLUR.pack(*batch, *sigmas, *ops.parameters[:5], *kernel_size, *tile_size)
@@ -69,13 +54,10 @@ def gaussian_blur(
 
 
 def _blur_config(
-    images: ImageBatch, result: OutputArray, output: tuple[str, ...], kernel_size: tuple[int, int]
+    images: ImageBatch, result: OutputArray, dtype: str, ops: tuple[str, ...], kernel_size: tuple[int, int]
 ) -> tuple[KernelConfig, tuple[int, int]]:
-    """The launch, and the last fields of the record: `tile_width` and `tile_height`.
-
-    `output`: dtype of the result, and names of the ops.
-    """
-    names, axes = (images.dtype, *output), axes_and_misalignment(images, result)
+    """The launch, and the last fields of the record: `tile_width` and `tile_height`. `dtype`: of the result."""
+    names, axes = (images.dtype, dtype, *ops), axes_and_misalignment(images, result)
     if uses_matrix_products(images, result, kernel_size):
         are_packed = layouts.tag(images.axes) == layouts.tag(result.axes) == "Packed"
         frames, multiprocessors = images.samples * images.frames, devices.multiprocessor_count(images.device)
@@ -88,9 +70,7 @@ def _blur_config(
     if is_packed and images.device >= 0 and images.channels * tile_end >= 1 << 31:
         got = f"{images.size[1]} pixels of {images.channels} channels"
         raise ValueError(f"rows must have fewer than 2**31 numbers, those beside the last tile included, got {got}")
-    tile = blur_tiles.blur_tile(
-        images.dtype, images.channels if is_packed else 1, *images.size, *kernel_size, len(output) - 1
-    )
+    tile = blur_tiles.blur_tile(images.dtype, images.channels if is_packed else 1, *images.size, *kernel_size, len(ops))
     return kernel_config("gaussian_blur", names, *axes, tile), (tile.width, tile.height)
 
 

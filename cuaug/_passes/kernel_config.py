@@ -48,8 +48,8 @@ class KernelTemplate(NamedTuple):
 KERNEL_TEMPLATES = {
     # Its functors are geometry, sampler, border, chain, and the epilogue if it is not `StoreOnly`.
     "warp_image": KernelTemplate(256, grids.warp, lambda a: (*a.input, *a.functors[:4], *a.output, *a.functors[4:])),
-    # Its functors are the filter, and the part of the resized box if it is not `WholeBox`.
-    "resample": KernelTemplate(128, grids.resample, lambda a: (*a.input, *a.functors[:1], *a.output, *a.functors[1:])),
+    # Its functors are the filter, the chain, and the part of the resized box if it is not `WholeBox`.
+    "resample": KernelTemplate(128, grids.resample, lambda a: (*a.input, *a.functors[:2], *a.output, *a.functors[2:])),
     "pointwise": KernelTemplate(
         grids.POINTWISE_THREADS,
         grids.pointwise,

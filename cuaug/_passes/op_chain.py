@@ -19,6 +19,29 @@ class OpChain(NamedTuple):
 
 NO_OPS = OpChain((), NULL_ARRAY)
 
+# The ops (kernels/ops) that change a channel independently of the others and of the pixel's position. A GPU's kernel
+# of a blur or a resize can apply up to `MAX_CHANNEL_OPS` of them before it stores (kernels/gpu/channel_ops.cuh): the
+# limit keeps their parameters small beside the tile of a blur, in shared memory.
+CHANNEL_OPS = frozenset(
+    (
+        "AdjustBrightness",
+        "AdjustContrast",
+        "AdjustGamma",
+        "ConvertRange",
+        "Invert",
+        "Normalize",
+        "Posterize",
+        "Rescale",
+        "Solarize",
+    )
+)
+MAX_CHANNEL_OPS = 8
+
+
+def fits_kernel(images: ImageBatch, ops: OpChain) -> bool:
+    """Whether the kernel of a blur or a resize of these images can apply the ops."""
+    return images.device >= 0 and len(ops.names) <= MAX_CHANNEL_OPS and CHANNEL_OPS.issuperset(ops.names)
+
 
 def apply_ops_after(
     images: ImageBatch, array: Any, ops: OpChain, dtype: str, out: Any, partial_sums: StridedArray

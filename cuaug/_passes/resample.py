@@ -11,10 +11,12 @@ import numpy as np
 from .. import _check
 from .._arrays.convert import dtype_name
 from .._arrays.images import ImageBatch, OutputArray, allocate_output
+from .._program.names import chain
 from .._program.records import RESAMPLE
 from . import parameters
 from .consecutive_images import ConsecutiveImages
 from .kernel_config import kernel_config
+from .op_chain import NO_OPS, OpChain
 from .parameters import Fill, SampleParameters
 from .run import axes_and_misalignment, batch_fields, cpp_dtype, run_pass
 
@@ -45,13 +47,15 @@ def resample(
     has_window: bool = False,
     crops: bool = False,
     fill: Any = None,
+    ops: OpChain = NO_OPS,
 ) -> Any:
     """Resizes `box` of each sample. The caller checks `interpolation`, and uses a warp for "nearest".
 
     "area" averages with and without `antialias`.
     `has_window`: six more columns of `box` describe the part of the resized box that is the result
     (kernels/records/resample.cuh). `crops`: the part may be smaller or larger than the resized box; else it is flipped
-    only. `fill`: the value of its pixels outside of the resized box, as in `parameters.fill`.
+    only. `fill`: the value of its pixels outside of the resized box, as in `parameters.fill`. `ops`: of `CHANNEL_OPS`,
+    applied to the result, fill included; the result is then scaled to the range of `dtype`.
     """
     out_dtype = images.dtype if dtype is None else dtype_name(dtype)
     _check.dtypes(images.dtype, out_dtype, interpolation)
@@ -60,10 +64,10 @@ def resample(
         check_reduction(map(min, box.inline[2:], images.size), size)
     result = allocate_output(images, size, out_dtype, out)
     if images.samples * images.frames:
-        functors = (_filter(interpolation, antialias), *(("BoxWindow",) if crops else ()))
+        functors = (_filter(interpolation, antialias), chain(ops.names), *(("BoxWindow",) if crops else ()))
         antialias = antialias or interpolation == "area"
         names = cpp_dtype(images.dtype), cpp_dtype(out_dtype), *functors
-        _run(images, box, result, names, has_window, antialias, parameters.fill(fill, images))
+        _run(images, box, result, names, has_window, antialias, parameters.fill(fill, images), ops)
     return images.library.to_user_array(result.array)
 
 
@@ -77,9 +81,9 @@ def resample_own_sizes(
         check_reduction(box[largest, 2:].tolist(), results.size[largest].tolist())
     table = np.concatenate([box, results.size, results.offset[:, None]], 1).astype(np.float64)
     columns = parameters.per_sample_columns("boxes", list(table.T), images)
-    names = (cpp_dtype(images.dtype), cpp_dtype(images.dtype), _filter(interpolation, antialias), "OwnSize")
+    names = (cpp_dtype(images.dtype), cpp_dtype(images.dtype), _filter(interpolation, antialias), chain(()), "OwnSize")
     antialias = antialias or interpolation == "area"
-    _run(images, columns, results.output(), names, False, antialias, parameters.fill(None, images))
+    _run(images, columns, results.output(), names, False, antialias, parameters.fill(None, images), NO_OPS)
 
 
 def check_reduction(source_size: Iterable[float], size: Iterable[int]) -> None:
@@ -103,14 +107,15 @@ def _run(
     has_window: bool,
     antialias: bool,
     fill: Fill,
+    ops: OpChain,
 ) -> None:
-    """`names`: input dtype, output dtype, filter, and the part of the box unless it is `WholeBox`."""
+    """`names`: input dtype, output dtype, filter, chain, and the part of the box unless it is `WholeBox`."""
     config = kernel_config("resample", names, *axes_and_misalignment(images, result))
     batch = batch_fields(images, result.pointer, result.axes.strides, config)
     box_fields = (*box.table[:5], *(box.inline or (0.0,) * 4))
     run_pass(
         config,
         images,
-        RESAMPLE.pack(*batch, *fill.table[:5], *fill.inline, *box_fields, has_window, antialias),
+        RESAMPLE.pack(*batch, *fill.table[:5], *fill.inline, *box_fields, *ops.parameters[:5], has_window, antialias),
         *names[:3],
     )

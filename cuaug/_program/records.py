@@ -101,7 +101,15 @@ WARPS = {
 }
 
 RESAMPLE = Record(
-    "ResampleRecord", {"box": PARAMETER_TABLE, "value": "4d", "has_window": "i", "antialias": "i"}, base=BATCH_WITH_FILL
+    "ResampleRecord",
+    {
+        "box": PARAMETER_TABLE,
+        "value": "4d",
+        "op_parameters": PARAMETER_TABLE,
+        "has_window": "i",
+        "antialias": "i",
+    },
+    base=BATCH_WITH_FILL,
 )
 MAX_INLINE_VALUES = 12
 MAX_OPS = 128  # in an op chain

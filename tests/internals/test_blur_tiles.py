@@ -9,7 +9,7 @@ from helpers.arrays import noise, seeded
 
 from cuaug._arrays.images import OutputArray, describe_images
 from cuaug._gpu import devices
-from cuaug._passes import blur_tiles, filters, parameters, pointwise
+from cuaug._passes import blur_tiles, filters, op_chain, parameters, pointwise
 from cuaug._program.names import snake_case
 from cuaug._program.sources import KERNELS
 
@@ -18,6 +18,7 @@ def test_max_tile_width_is_that_of_the_widest_tile():
     assert max(width for width, _ in blur_tiles._BLUR_TILES) == blur_tiles.MAX_TILE_WIDTH
 
 
+# Of the second width, the row fits, and the end of its last tile does not.
 @pytest.mark.parametrize(("width", "channels"), [(715_829_000, 3), (715_827_880, 3), (1 << 29, 4)])
 def test_gaussian_blur_refuses_packed_rows_beyond_32_bits(width, channels):
     image = np.zeros((1, 2, 1, channels), np.uint8)
@@ -26,7 +27,7 @@ def test_gaussian_blur_refuses_packed_rows_beyond_32_bits(width, channels):
     axes = small.axes._replace(extents=(1, 1, channels, 2, width), strides=strides)
     batch = small._replace(device=0, axes=axes)
     with pytest.raises(ValueError, match=rf"^rows must have fewer than 2\*\*31 numbers, .*, got {width} pixels"):
-        filters._blur_config(batch, OutputArray(image, 0, axes), ("uint8",), (27, 1))
+        filters._blur_config(batch, OutputArray(image, 0, axes), "uint8", (), (27, 1))
 
 
 @pytest.mark.parametrize(("height", "fits"), [((1 << 31) - 20_000, True), ((1 << 31) - 6_000, False)])
@@ -40,12 +41,12 @@ def test_gaussian_blur_by_matrix_products_counts_rows_in_32_bits(height, fits, m
     assert filters.uses_matrix_products(batch, OutputArray(image, 0, axes), (3, 23)) == fits
 
 
-@pytest.mark.parametrize("op_count", [0, filters.MAX_OPS_AFTER_BLUR])
+@pytest.mark.parametrize("op_count", [0, op_chain.MAX_CHANNEL_OPS])
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
 def test_gaussian_blur_tiles_fit_shared_memory(dtype, op_count):
     """So that every kernel size launches without opting in to more than 48 KiB of shared memory.
 
-    The kernel declares 16 bytes, and the parameters of the ops: two of each op, for seven channels.
+    The kernel declares at most 16 bytes, and two parameters of each op for seven channels.
     """
     available = (48 << 10) - 16 - op_count * 2 * 7 * (8 if dtype == "float64" else 4)
     max_channels = 1 if dtype == "float64" else 4  # channels that one tile holds
@@ -55,13 +56,13 @@ def test_gaussian_blur_tiles_fit_shared_memory(dtype, op_count):
 
 
 def param_counts(op):
-    """Of the op's struct: per sample and per channel."""
+    """`sample_params` and `channel_params` of the op's struct."""
     text = (KERNELS / "ops" / f"{snake_case(op)}.cuh").read_text()
     return [int(count) for count in re.search(r"sample_params = (\d+), channel_params = (\d+)", text).groups()]
 
 
-@pytest.mark.parametrize("op", sorted(filters.OPS_AFTER_BLUR))
-def test_op_after_blur_changes_each_channel_and_pixel_by_itself(op):
+@pytest.mark.parametrize("op", sorted(op_chain.CHANNEL_OPS))
+def test_channel_op_changes_each_channel_and_pixel_by_itself(op):
     sample_params, channel_params = param_counts(op)
     assert sample_params + channel_params <= blur_tiles._MAX_OP_PARAMETERS
     random, images = seeded(op), noise((2, 3, 5, 6), "float32")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.arrays import noise, seeded
+from helpers.channel_ops import CHAINS, assert_ops_equal_second_pass
 from helpers.compare import Tolerance, assert_equal
 from helpers.replace import replace_everywhere
 from helpers.thinning import thinned
@@ -11,9 +12,8 @@ import cuaug
 from cuaug._arrays.images import describe_images
 from cuaug._gpu import devices
 from cuaug._passes import filters, parameters
-from cuaug._passes.op_chain import OpChain, apply_ops_after
 
-BLUR_CASES = [  # the last tiles in each direction are partial
+BLUR_CASES = [  # the last tile is partial in y, and in x from the third case on
     ((2, 56, 128, 3), "NHWC", (23, 23)),
     ((1, 3, 40, 240), "NCHW", (23, 5)),
     ((1, 45, 68, 4), "NHWC", (5, 23)),
@@ -33,22 +33,27 @@ def test_gaussian_blur_kernel_equals_cpu_loops(shape, layout, kernel_size, emula
     expected = cuaug.gaussian_blur(batch, kernel_size, sigma, layout=layout)
     emulate("gaussian_blur")
     actual = cuaug.gaussian_blur(batch, kernel_size, sigma, layout=layout, out=np.full_like(batch, 99))
-    tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.006 of a level before they are rounded")
+    tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.02 of a level before they are rounded")
     assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
 
 
 MATRIX_BLUR_CASES = [
     ("gaussian_blur_packed", (2, 56, 128, 3), "NHWC", (23, 23)),
-    ("gaussian_blur_u8", (2, 3, 30, 100), "NCHW", (25, 5)),  # the last strip is partial, and the last word
+    (
+        "gaussian_blur_u8",
+        (2, 3, 30, 100),
+        "NCHW",
+        (25, 5),
+    ),  # the last strip, its last 16 elements and its last eight results are partial
     ("gaussian_blur_u8", (1, 45, 68, 4), "NHWC", (5, 25)),
-    ("gaussian_blur_packed", (1, 12, 13, 3), "NHWC", (23, 23)),  # at an edge, all other columns are mirrored
+    ("gaussian_blur_packed", (1, 12, 13, 3), "NHWC", (23, 23)),  # at an edge, all other rows are mirrored
     ("gaussian_blur_u8", (2, 20, 37, 3), "NHWC", (7, 7)),  # rows begin at odd addresses
     ("gaussian_blur_packed", (2, 20, 37, 3), "NHWC", (15, 7)),
     ("gaussian_blur_u8", (1, 5, 33, 40), "NCHW", (1, 9)),  # more channels than a slice has
     ("gaussian_blur_packed", (1, 40, 132, 2), "NHWC", (23, 1)),
     ("gaussian_blur_packed", (1, 30, 70, 4), "NHWC", (11, 5)),
     ("gaussian_blur_packed", (1, 30, 70, 4), "NHWC", (9, 3)),
-    ("gaussian_blur_u8", (1, 30, 70, 3), "NHWC", (11, 3)),  # the largest radius for packed pixels
+    ("gaussian_blur_u8", (1, 30, 70, 3), "NHWC", (11, 3)),  # channels x radius is `MAX_MMA_DISTANCE`
     ("gaussian_blur_packed", (1, 1, 66, 3), "NHWC", (25, 1)),
 ]
 
@@ -68,7 +73,7 @@ def small_gpu(monkeypatch):
 
 
 def image_and_sigma(shape, layout, dtype="uint8"):
-    """The first of two images is copied: its sigma changes nothing."""
+    """Noise, and a sigma per image and axis: that of the first of two images is so small that nothing changes."""
     sigma = seeded("sigma", shape).uniform(0.5, 5.0, (shape[0], 2))
     sigma[:-1] = 0.05
     images = describe_images(noise(shape, dtype), layout)
@@ -81,53 +86,21 @@ def test_gaussian_blur_by_matrix_products_equals_cpu_loops(skeleton, shape, layo
     expected = filters.gaussian_blur(images, kernel_size, sigma, None)
     emulate(skeleton)
     actual = filters.gaussian_blur(images._replace(device=0), kernel_size, sigma, None)
-    tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.006 of a level before they are rounded")
+    tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.02 of a level before they are rounded")
     assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
-
-
-def chain_and_parameters(names, samples, channels):
-    """A chain with parameters that differ by sample and by channel."""
-    random = seeded(names, samples, channels)
-    columns = {
-        "Rescale": (),
-        "Invert": (),
-        "AdjustBrightness": [random.uniform(0.5, 1.5, samples)],
-        "Solarize": [random.uniform(0, 255, samples)],
-        "Normalize": [*random.uniform(0, 1, (channels, samples)), *random.uniform(0.1, 1, (channels, samples))],
-    }
-    rows = np.array([column for name in names for column in columns[name]]).reshape(-1, samples).T.copy()
-    table = parameters.StridedArray(rows.ctypes.data, rows.shape[1], 0, 1, 1, rows)
-    return OpChain(names, table)
-
-
-def assert_ops_equal_a_pass_of_their_own(images, kernel_size, sigma, names, dtype):
-    """After the same blur: `images` are on the emulated GPU."""
-    ops = chain_and_parameters(names, images.samples, images.channels)
-    blurred = filters.gaussian_blur(images, kernel_size, sigma, None)
-    expected = apply_ops_after(images._replace(device=-1), blurred, ops, dtype, None, parameters.NULL_ARRAY)
-    actual = filters.gaussian_blur(images, kernel_size, sigma, None, dtype, ops)
-    tolerance = Tolerance(absolute=1, exact=0.999, reason="a value that is nearly a tie may be rounded either way")
-    if dtype != "uint8":
-        relative = {"float16": 2**-10, "float32": 1e-6, "float64": 1e-6}[dtype]
-        tolerance = Tolerance(absolute=3e-6, relative=relative, reason="float32 arithmetic; rounding to the dtype")
-    assert_equal(actual, expected, library="numpy", dtype=dtype, tolerance=tolerance)
-
-
-CHAINS = [
-    (("Rescale",), "float16"),
-    (("Solarize", "Rescale", "Normalize"), "float32"),
-    (("AdjustBrightness", "Invert"), "uint8"),
-]
 
 
 @pytest.mark.parametrize(("names", "dtype"), CHAINS, ids=str)
 @every_matrix_blur
-def test_ops_of_blur_by_matrix_products_equal_a_pass_of_their_own(
+def test_ops_of_blur_by_matrix_products_equal_second_pass(
     skeleton, shape, layout, kernel_size, names, dtype, emulate, small_gpu
 ):
     images, sigma = image_and_sigma(shape, layout)
     emulate(skeleton)
-    assert_ops_equal_a_pass_of_their_own(images._replace(device=0), kernel_size, sigma, names, dtype)
+    assert_ops_equal_second_pass(
+        lambda dtype, ops: filters.gaussian_blur(images._replace(device=0), kernel_size, sigma, None, dtype, ops),
+        *(images, names, dtype),
+    )
 
 
 @pytest.mark.parametrize(("names", "dtype"), [*CHAINS, (("Normalize",), "float64"), ((), "float32")], ids=str)
@@ -141,9 +114,12 @@ def test_ops_of_blur_by_matrix_products_equal_a_pass_of_their_own(
     ],
     ids=str,
 )
-def test_ops_of_blur_equal_a_pass_of_their_own(shape, layout, source, names, dtype, emulate):
+def test_ops_of_blur_equal_second_pass(shape, layout, source, names, dtype, emulate):
     if source == "uint8" and not names:
         names = ("Rescale",)
     images, sigma = image_and_sigma(shape, layout, source)
     emulate("gaussian_blur")
-    assert_ops_equal_a_pass_of_their_own(images._replace(device=0), (5, 27), sigma, names, dtype)
+    assert_ops_equal_second_pass(
+        lambda dtype, ops: filters.gaussian_blur(images._replace(device=0), (5, 27), sigma, None, dtype, ops),
+        *(images, names, dtype),
+    )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers import emulator
 from helpers.arrays import noise, seeded
+from helpers.channel_ops import CHAINS, assert_ops_equal_second_pass
 from helpers.compare import Tolerance, assert_equal
 from helpers.thinning import thinned
 
@@ -117,6 +118,30 @@ def test_window_beyond_resized_box_kernel_equals_cpu_loop(shape, layout, dtype, 
     limits = {"absolute": 1e-5} if dtype == "float32" else {"absolute": 1, "exact": 0.98}
     tolerance = Tolerance(**limits, reason="sums of float32 in another order, rounded once")
     assert_equal(resized(), expected, library="numpy", dtype=dtype, tolerance=tolerance)
+
+
+@pytest.mark.parametrize(("names", "dtype"), CHAINS, ids=str)
+@pytest.mark.parametrize("size", [(70, 43), (9, 13)], ids=["enlarged", "reduced"])
+@pytest.mark.parametrize("crops", [True, False], ids=["window", "whole"])
+@pytest.mark.parametrize(
+    ("shape", "layout", "source"),
+    [((3, 40, 50, 3), "NHWC", "uint8"), ((2, 5, 40, 50), "NCHW", "uint8"), ((2, 4, 40, 50), "NCHW", "float32")],
+    ids=str,
+)
+def test_ops_of_resize_equal_second_pass(shape, layout, source, crops, size, names, dtype, emulate):
+    """Windows reach beyond the resized box: the ops are applied to the fill, too."""
+    windows = [(30, 1, -2, 25, -1, 29), (9, -1, 6, 11, 1, -4), (80, 1, 10, 50, -1, 49)]
+    table = np.array([(0, 0, 40, 50, *window) for window in windows[: shape[0]]], np.float64)
+    box = parameters.SampleParameters(parameters.StridedArray(table.ctypes.data, 10, 0, 1, 1, table), ())
+    images = describe_images(noise(shape, source), layout)
+    fill = 7 if source == "uint8" else 0.4
+    emulate("resample")
+
+    def run(dtype, ops):
+        options = {"has_window": crops, "crops": crops, "fill": fill, "ops": ops}
+        return resample(images._replace(device=0), box, size, "bilinear", True, dtype, None, **options)
+
+    assert_ops_equal_second_pass(run, images, names, dtype)
 
 
 class EmulatedLaunches:

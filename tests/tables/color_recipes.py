@@ -46,7 +46,7 @@ COLOR_RECIPES = [
     Recipe(
         "blur-solarize-normalize",
         lambda level: [
-            T.RandomApply([T.GaussianBlur((7, 3), (0.1, 2.0))]),
+            T.GaussianBlur((7, 3), (0.1, 2.0)),
             T.RandomSolarize(level(0.5)),
             T.ToDtype("float32", scale=True),
             T.Normalize(MEAN, STD),

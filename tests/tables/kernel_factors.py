@@ -5,7 +5,7 @@ Dtypes and layouts are those of the arrays that the kernel reads (input) and wri
 
 from helpers.arrays import IMAGE_DTYPES
 
-from cuaug._passes.filters import MAX_OPS_AFTER_BLUR, OPS_AFTER_BLUR
+from cuaug._passes.op_chain import CHANNEL_OPS, MAX_CHANNEL_OPS
 from cuaug._program.functors import struct_name
 from tables.colors import FUNCTORS
 from tables.covering import covering as covering_rows
@@ -53,20 +53,21 @@ BLUR_FACTORS = {
     "channels": [1, 2, 3, 4],
     "output_layout": LAYOUTS,
 }
-# Chains of ops that a blur applies before it stores; without one, the result has the dtype of the images.
-BLUR_CHAINS = {
+# Chains of ops that a blur or a resize applies before it stores.
+CHANNEL_CHAINS = {
     "none": (),
     "scaled": ("Rescale",),
     "normalized": ("Normalize",),
     "solarized": ("Solarize", "Rescale", "Normalize"),
-    "every op": tuple(sorted(OPS_AFTER_BLUR)[:MAX_OPS_AFTER_BLUR]),
+    "every op": tuple(sorted(CHANNEL_OPS)[:MAX_CHANNEL_OPS]),
 }
 FUSED_BLUR_FACTORS = {
     **BLUR_FACTORS,
     "input_dtype": ["uint8", "int16", "float16", "float32", "float64"],
-    "chain": list(BLUR_CHAINS)[1:],
+    "chain": list(CHANNEL_CHAINS)[1:],
     "output_dtype": ["uint8", "float16", "float32"],
 }
+FUSED_RESAMPLE_FACTORS = {**FUSED_BLUR_FACTORS, "filter": FILTERS, "part": ["WholeBox", "BoxWindow"]}
 BLUR_U8_FACTORS = {**FUSED_BLUR_FACTORS, "input_dtype": ["uint8"], "output_dtype": IMAGE_DTYPES}
 JPEG_FACTORS = {**BLUR_FACTORS, "input_dtype": ["uint8"], "channels": [1, 3]}
 MEAN_FACTORS = {"input_dtype": IMAGE_DTYPES, "input_layout": LAYOUTS, "channels": [1, 3]}

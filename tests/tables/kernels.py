@@ -17,14 +17,15 @@ from tables.kernel_factors import (
     BEFORE_MEAN_CHAINS,
     BLEND_CHAINS,
     BLEND_FACTORS,
-    BLUR_CHAINS,
     BLUR_FACTORS,
     BLUR_U8_FACTORS,
     CHAINS,
+    CHANNEL_CHAINS,
     DISPLACED_WARP_FACTORS,
     DISPLACED_WARP_WITH_MEAN_FACTORS,
     EXTREMES_FACTORS,
     FUSED_BLUR_FACTORS,
+    FUSED_RESAMPLE_FACTORS,
     FUSED_WARP_FACTORS,
     JITTER_OPS,
     JPEG_FACTORS,
@@ -47,14 +48,6 @@ from tables.matrix_builders import BUILDERS
 
 def covering_names():
     warps = [warp_of(row, kernels.chain(())) for row in rows_of(WARP_FACTORS)]
-    resamples = [
-        kernels.name_expression("resample", input_dtype, input_layout, channels, filter_, output_dtype, output_layout)
-        for input_dtype, output_dtype, input_layout, output_layout, channels, filter_ in covering(RESAMPLE_FACTORS)
-    ]
-    resamples += [
-        kernels.name_expression("resample", dtype, layout, 3, "Triangle", dtype, layout, "BoxWindow")
-        for dtype, layout in itertools.product(["uint8", "float16", "float32", "float64"], LAYOUTS)
-    ]
     pointwises = [
         kernels.name_expression(
             "pointwise", input_dtype, input_layout, channels, kernels.chain([op]), output_dtype, output_layout, channels
@@ -106,7 +99,43 @@ def covering_names():
         for input_dtype, input_layout, channels, output_layout, chain, output_dtype in covering(BLEND_FACTORS)
     ]
     luts = [kernels.name_expression("lut", *row) for row in covering(LUT_FACTORS)]
-    return [*warps, *resamples, *pointwises, *greys, all_functors, *statistics, *mixes, *blends, *stencils, *luts]
+    return [
+        *warps,
+        *resample_names(),
+        *pointwises,
+        *greys,
+        all_functors,
+        *statistics,
+        *mixes,
+        *blends,
+        *stencils,
+        *luts,
+    ]
+
+
+def resample_names():
+    """Without ops, and with chains of them."""
+    plain = [
+        kernels.name_expression(
+            "resample", input_dtype, input_layout, channels, filter_, kernels.chain(()), output_dtype, output_layout
+        )
+        for input_dtype, output_dtype, input_layout, output_layout, channels, filter_ in covering(RESAMPLE_FACTORS)
+    ]
+    windows = [
+        kernels.name_expression("resample", dtype, layout, 3, "Triangle", kernels.chain(()), dtype, layout, "BoxWindow")
+        for dtype, layout in itertools.product(["uint8", "float16", "float32", "float64"], LAYOUTS)
+    ]
+    fused = [
+        kernels.name_expression(
+            "resample",
+            *(input_dtype, input_layout, channels, filter_, kernels.chain(CHANNEL_CHAINS[chain])),
+            *(output_dtype, output_layout, part),
+        )
+        for input_dtype, input_layout, channels, output_layout, chain, output_dtype, filter_, part in covering(
+            FUSED_RESAMPLE_FACTORS
+        )
+    ]
+    return [*plain, *windows, *fused]
 
 
 def blur_names():
@@ -121,11 +150,11 @@ def blur_names():
         for channels in (2, 3, 4)
         for chain, dtype in [
             ("none", "uint8"),
-            *zip(itertools.cycle(list(BLUR_CHAINS)[1:]), IMAGE_DTYPES, strict=False),
+            *zip(itertools.cycle(list(CHANNEL_CHAINS)[1:]), IMAGE_DTYPES, strict=False),
         ]
     ]
     return [
-        kernels.name_expression(skeleton, *row[:3], kernels.chain(BLUR_CHAINS[row[3]]), *row[4:])
+        kernels.name_expression(skeleton, *row[:3], kernels.chain(CHANNEL_CHAINS[row[3]]), *row[4:])
         for skeleton, rows in (
             ("gaussian_blur", [*plain, *fused]),
             ("gaussian_blur_u8", [*plain_u8, *fused_u8]),
@@ -218,6 +247,12 @@ USUAL_RECIPES = [
                 for sampler in SAMPLE_OVERRIDES[:2]
                 for output_dtype, chain in (("uint8", SLOT_OPS), ("float16", (*SLOT_OPS, "Rescale", "Normalize")))
             ),
+            *(
+                kernels.name_expression(
+                    "resample", "uint8", layout, 3, "Triangle", kernels.chain(CHAINS["scaled"]), "float16", layout, part
+                )
+                for part in ("WholeBox", "BoxWindow")
+            ),
             kernels.name_expression("histogram_lut", "uint8", layout, 3),
             kernels.name_expression("histogram_lut", "uint8", layout, 3, "BatchedLaunch"),
             warp_of(
@@ -247,12 +282,14 @@ def ragged_names():
         names.append(warp_of(row, kernels.chain(())))
         names.append(warp_of({**row, "border": "Constant"}, kernels.chain(())))
         names += [
-            kernels.name_expression("resample", dtype, ragged_layout, 3, kind, dtype, layout)
+            kernels.name_expression("resample", dtype, ragged_layout, 3, kind, kernels.chain(()), dtype, layout)
             for kind in (filter_, "Area")
         ]
         names += [
-            kernels.name_expression("resample", dtype, ragged_layout, 3, filter_, dtype, layout, part)
-            for part in ("BoxWindow", "OwnSize")
+            kernels.name_expression(
+                "resample", dtype, ragged_layout, 3, filter_, kernels.chain(ops), dtype, layout, part
+            )
+            for part, ops in (("BoxWindow", ()), ("BoxWindow", CHAINS["scaled"]), ("OwnSize", ()))
         ]
     names += [
         kernels.name_expression("place_images", dtype, row_lanes)

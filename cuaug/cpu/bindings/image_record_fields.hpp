@@ -112,8 +112,8 @@ template <>
 struct FieldsOf<cuaug::ResampleRecord> {
     using S = cuaug::ResampleRecord;
     static Fields list() {
-        return with_base<S, cuaug::BatchWithFill>(
-            fields("box value has_window antialias", &S::box, &S::value, &S::has_window, &S::antialias));
+        return with_base<S, cuaug::BatchWithFill>(fields("box value op_parameters has_window antialias", &S::box,
+                                                         &S::value, &S::op_parameters, &S::has_window, &S::antialias));
     }
 };
 

@@ -8,21 +8,21 @@
 #include "gpu/vectors.cuh"
 #include "gpu/wide_multiply.cuh"
 
-// Shared by gaussian_blur_u8 and gaussian_blur_packed, which filter strips of an image: chunks of eight rows, 32
-// elements or packed pixels wide.
+// Shared by gaussian_blur_u8 and gaussian_blur_packed. They filter strips of an image, 32 elements or packed pixels
+// wide, in chunks of eight rows.
 
 namespace cuaug {
 
 constexpr int strip_width = 32, chunk_rows = 8;
 
-// Warps that a multiprocessor shall hold, which limits their registers; long chains of ops take more. Compute
-// capability 8.6 holds at most 16 blocks, and a block of gaussian_blur_u8 is a warp.
+// Warps that a multiprocessor shall hold at a time, which limits the registers of each; long chains of ops need more
+// registers. Compute capability 8.6 holds at most 16 blocks, and a block of gaussian_blur_u8 is a warp.
 #if __CUDA_ARCH__ >= 900
 template <class Ops>
-constexpr int blur_warps = Ops::param_count > 3 ? 16 : 24;
+constexpr int resident_warps = Ops::param_count > 3 ? 16 : 24;
 #else
 template <class Ops>
-constexpr int blur_warps = 16;
+constexpr int resident_warps = 16;
 #endif
 
 struct alignas(16) SixteenBytes {
@@ -68,15 +68,16 @@ struct SourceGroup {
         } else if (!is_outside) {
 #pragma unroll 1
             for (int i = first; i < first + 16; i += 4) {
-                for (int j = 0; j < 3; ++j) out.words[j] = out.words[j + 1];  // an index would need local memory
+                for (int j = 0; j < 3; ++j)
+                    out.words[j] = out.words[j + 1];  // a variable index would move them to local memory
                 out.words[3] = rows.load_word(row, i);
             }
         }
     }
 };
 
-// Eight adjacent elements of the result -> elements in memory. values: in units of 2^-24 of a level, whose highest byte
-// is the level; first_channel: of the first value.
+// Eight adjacent results -> elements in memory, after the ops. values: in units of 2^-24 of a level, plus half a level,
+// so that the highest byte is the level. first_channel: of the first value.
 template <int Step, class Out, class Ops>
 inline AlignedVector<Out, 2> to_elements(const Word* values, const Ops& ops, int first_channel) {
     AlignedVector<Out, 2> out;
@@ -99,8 +100,8 @@ inline AlignedVector<Out, 2> to_elements(const Word* values, const Ops& ops, int
 }
 
 // The row of an image of `last_row + 1` rows that stands for row y, which may be outside: mirrored once at the edges.
-// For rows that are then still outside, row 0: they have no weight, except in an image of one row, whose table may have
-// a weight at pixel 1.
+// A row that is then still outside becomes row 0. It has no weight, except in an image of one row: the table of a
+// filter that changes nothing has a weight at pixel 1.
 inline int mirrored_row(int y, int last_row) { return max(last_row - abs(last_row - abs(y)), 0); }
 
 // Stores the rows from `top` to `end` of a strip without a filter.

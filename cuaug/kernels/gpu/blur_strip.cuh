@@ -43,14 +43,14 @@ struct SourceChunk {
             const int to = i < before ? -1 - beyond : elements + beyond,
                       from = i < before ? Step * (pixel + 2) - 1 - channel : elements - Step * (pixel + 2) + channel;
             // The mirror image of an element that the strip does not need may lie left of the margin. Such an element
-            // gets the value of the first element in the row.
+            // gets the value of the first element in the chunk's row.
             const int from_index = max(from - left + margin, 0);
             for (int y = 0; y < chunk_rows; ++y) row(y)[to - left + margin] = row(y)[from_index];
         }
     }
 };
 
-// Eight rows of the result in shared memory, in units of 2^-24 of a level.
+// Eight rows of the result plus half a level in shared memory, in units of 2^-24 of a level.
 struct ResultChunk {
     static constexpr int pitch = strip_width + 4;  // 4 more, to avoid bank conflicts in `store`
 
@@ -111,7 +111,7 @@ struct Strip {
         for (int i = 0; i < 2; ++i) words[i] = rows.load_word(source_row(y), left + 8 * (lane & 3) + 4 * i);
     }
 
-    // values: eight, in units of 2^-24 of a level.
+    // values: eight, as ResultChunk holds them.
     template <class Ops>
     void store(int first_row, const Word* values, const Ops& ops) const {
         const int y = first_row + (lane >> 2);

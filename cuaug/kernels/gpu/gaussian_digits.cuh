@@ -16,7 +16,7 @@ constexpr int max_mma_distance = 15;  // the largest horizontal radius in elemen
 // weight. Adjacent weights are `Step` elements apart.
 template <int Step>
 struct DigitTable {
-    // center: the index of offset 0; `Step * max_mma_radius`, at most 48, elements are used on both sides.
+    // center: the index of offset 0. Up to 48 elements are written on both sides; beyond `max_mma_distance` they are 0.
     static constexpr int center = 64, word_count = 2 * center / 4 + 1;
 
     Word words[2][word_count];  // [high, low], four bytes each
@@ -56,7 +56,7 @@ struct DigitTable {
 
 // The horizontal filter of 16 adjacent elements as a matrix A: [16 elements of the result, the elements they are made
 // of], which are the 16 and `margin` more on both sides. If pixels have `Step` packed channels, an element is made
-// of elements at multiples of `Step` from it. The matrices are transposed images: B and the product are [elements, 8
+// of elements at multiples of `Step` from it. B and the product are transposed images: [elements, 8
 // rows of the image].
 //
 // The leftmost element of the margin serves to round: it has the value 128 in place of the source's, and both digits of

@@ -33,8 +33,8 @@ struct alignas(16) Vector4 {
 
 inline int round_up4(int count) { return count + 3 & ~3; }
 
-// Shared memory of a block; `blur_tile` of cuaug/_passes/blur_tiles.py counts its bytes. Rows are an odd number of
-// 16-byte vectors apart, so that lanes that read one below the other have no bank conflicts.
+// Dynamic shared memory of a block; `blur_tile` of cuaug/_passes/blur_tiles.py counts its bytes. Rows are an odd number
+// of 16-byte vectors apart, so that lanes that read one below the other have no bank conflicts.
 template <class R, int C>
 struct BlurTile {
     // Index of the central weight in `weights_x`, and number of pixels left of the tile in a row of `filtered`; a
@@ -63,7 +63,7 @@ struct BlurTile {
 };
 
 // Called by one warp. Computes the weights of the Gaussian about `center`, with sum 1, and zeros beyond `radius`.
-// Returns the distance from the centre of the farthest weight above `min_weight`.
+// Returns the distance from the centre of the farthest weight that is above `min_weight` or NaN.
 template <class In, class R>
 inline int compute_gaussian(R* weight, int center, int radius, double sigma, int lane) {
     R sum = R(0);

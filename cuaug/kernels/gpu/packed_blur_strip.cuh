@@ -87,7 +87,7 @@ struct PackedSourceChunk {
     }
 };
 
-// Eight rows of the result in shared memory, in units of 2^-24 of a level.
+// Eight rows of the result plus half a level in shared memory, in units of 2^-24 of a level.
 template <int K>
 struct PackedResultChunk {
     static constexpr int pitch = K * strip_width + 4;  // 4 more: with K = 3, `store` has no bank conflicts
@@ -150,7 +150,7 @@ struct PackedStrip {
         for (int i = 0; i < 2; ++i) words[i] = rows.load_word(source_row(y), first_result() + 4 * i);
     }
 
-    // values: eight, in units of 2^-24 of a level.
+    // values: eight, as PackedResultChunk holds them.
     template <class Ops>
     void store(int first_row, const Word* values, const Ops& ops) const {
         const int y = first_row + part.row;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gpu/channel_ops.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/layout.cuh"
 #include "records/resample.cuh"
@@ -90,16 +91,26 @@ inline OutputImage<Out> output_image(const ResampleRecord& args, long long n, lo
     }
 }
 
-// Writes the fill to the pixels outside of the region, in this block's tile of the whole result. `image` begins at
-// channel `first`.
-template <class In, class OutLayout, int K, class Out>
+// The K channels of a pixel -> as they are stored, after the ops.
+template <class Out, class R, int K, class Ops>
+inline RawPixel<Out, K> apply_ops(R (&values)[K], const Ops& ops) {
+    if constexpr (!Ops::is_empty) ops.template round_and_apply<K>(0, values);
+    RawPixel<Out, K> out;
+    for (int k = 0; k < K; ++k) out.c[k] = saturate_cast<Out>(values[k]);
+    return out;
+}
+
+// Writes the fill, to which ops are applied as to pixels, to the pixels outside of the region, in this block's tile of
+// the whole result. `image` begins at channel `first`.
+template <class In, class OutLayout, int K, class Out, class Ops>
 inline void fill_outside(const ResampleRecord& args, long long n, int first, int channels, const BoxRegion& region,
-                         const OutputImage<Out>& image) {
+                         const OutputImage<Out>& image, const Ops& ops) {
     if (region.height == args.out_height && region.width == args.out_width) return;
-    Out fill[K];
+    ComputeType<In> value[K];
     for (int k = 0; k < K; ++k)
-        fill[k] = saturate_cast<Out>(to_compute<ComputeType<In>>(
-            saturate_cast<In>(fill_value(args.fill, n, min(first + k, args.channels - 1)))));
+        value[k] =
+            to_compute<ComputeType<In>>(saturate_cast<In>(fill_value(args.fill, n, min(first + k, args.channels - 1))));
+    const RawPixel<Out, K> fill = apply_ops<Out>(value, ops);
     const OutputTile tile = output_tile(args.out_height, args.out_width);
     const int lane = threadIdx.x & 31, x = tile.left + lane,
               x_out = flips_horizontally(args, n) ? args.out_width - 1 - x : x;
@@ -111,7 +122,7 @@ inline void fill_outside(const ResampleRecord& args, long long n, int first, int
         Out* at = image.data + y_out * image.y_stride +
                   static_cast<long long>(x_out) * column_stride<OutLayout, K>(args.out.x_stride);
         for (int k = 0; k < K; ++k)
-            if (k < channels) at[is_same_v<OutLayout, Packed> ? k : k * image.c_stride] = fill[k];
+            if (k < channels) at[is_same_v<OutLayout, Packed> ? k : k * image.c_stride] = fill.c[k];
     }
 }
 

@@ -14,7 +14,7 @@ struct BlurTileRect {
     int halo;              // pixels before the tile that are filtered vertically too: a multiple of four
 };
 
-// Columns beyond the image mirror columns that are filtered vertically already.
+// Fills the columns beyond the edges of the image from their mirror images, which are filtered vertically already.
 template <int C, class R>
 inline void mirror_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect) {
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
@@ -74,16 +74,6 @@ inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect,
                         RawPixel<In, 4>{{at[0], at[next_columns[1]], at[next_columns[2]], at[next_columns[3]]}});
                 });
         }
-    }
-}
-
-// Rounds values to the input's dtype, and applies the ops. Value i is of channel `channel` + i % C.
-template <int C, class In, class Out, class Ops, class R, int N>
-inline void apply_ops(const Ops& ops, int channel, R (&values)[N]) {
-    if constexpr (!Ops::is_empty) {
-        for (int i = 0; i < N; ++i) values[i] = to_unit_range<R>(RawPixel<In, 1>{{saturate_cast<In>(values[i])}}).c[0];
-        ops.template apply<C>(channel, values);
-        for (int i = 0; i < N; ++i) values[i] *= R(max_value<Out>);
     }
 }
 
@@ -151,7 +141,7 @@ inline void filter_rows(const BlurTile<R, C>& tile, const BlurTileRect& rect, co
         filter_horizontally<finite, C>(tile.filtered + y * tile.pitch + C * (tile.center - rect.halo + x),
                                        tile.weights_x + tile.center - rect.halo, rect.halo - rect.reach_x,
                                        rect.halo + rect.reach_x + 1, sum);
-        apply_ops<C, In, Out>(ops, channel, sum);
+        if constexpr (!Ops::is_empty) ops.template round_and_apply<C>(channel, sum);
         Out* to = out + (rect.top + y) * args.out.y_stride + static_cast<long long>(rect.left + x) * step;
         store_run<Layout, C>(to, args.out.c_stride, step, args.out_vector_elements, rect.columns - x, sum);
     }
@@ -190,7 +180,7 @@ __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
             reach[0] = compute_gaussian<In>(tile.weights_x, tile.center, radius_x, sigma_of(args, slice.n, 0), lane);
         if (warp_index == 1)
             reach[1] = compute_gaussian<In>(tile.weights_y, radius_y, radius_y, sigma_of(args, slice.n, 1), lane);
-        if (warp_index == 2) ops.read(args, slice.n, slice.first, lane);
+        if (warp_index == 2) ops.read(args.op_parameters, args.channels, slice.n, slice.first, lane);
         __syncthreads();
         const BlurTileRect rect = {left, top, args.in_width, columns, rows, reach[0], reach[1], round_up4(reach[0])};
 

@@ -22,7 +22,7 @@ inline void prepare_sample(PackedBlurMemory<K, Ops>& memory, const GaussianBlurR
     memory.keeps_pixels = keeps_x && keeps_y;
     for (int newest = 0; newest < 4; ++newest)
         memory.vertical[newest][lane] = VerticalDigits(memory.weights_y, newest, lane);
-    memory.ops.read(args, n, 0, lane);
+    memory.ops.read(args.op_parameters, args.channels, n, 0, lane);
 }
 
 // Filters the rows from `top` to `end`. radius: of the horizontal filter, in pixels.
@@ -39,7 +39,7 @@ inline void filter_strip(const PackedStrip<K, Out>& strip, int top, int end, int
     const HorizontalDigits horizontal(memory.weights_x, lane);
     FilteredChunks filtered[tiles] = {};
     SixteenBytes next = {};        // the thread's elements of the next chunk; 0 outside the row, as nothing is loaded
-    int y = top - max_mma_radius;  // the first row of the source in the chunk
+    int y = top - max_mma_radius;  // the row of the image where the chunk to filter begins
     strip.load(y, next);
     // Filters a chunk, and stores the rows that the previous call has made. slot_constant: `chunk` modulo 4.
     auto filter_chunk = [&](auto slot_constant, int chunk) {
@@ -84,7 +84,7 @@ inline void filter_strip(const PackedStrip<K, Out>& strip, int top, int end, int
 // its threads load and store the rows of packed pixels together. Grid: (strips, runs of rows, slices: samples x
 // frames).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout>
-__global__ void __launch_bounds__(32 * K, (blur_warps<ChannelOps<Chain, In, Out, K>> / K))
+__global__ void __launch_bounds__(32 * K, (resident_warps<ChannelOps<Chain, In, Out, K>> / K))
     gaussian_blur_packed(const __grid_constant__ GaussianBlurRecord args) {
     static_assert(is_same_v<In, uint8> && is_same_v<InLayout, Packed> && is_same_v<OutLayout, Packed>);
     using Slice = BatchSlice<InLayout, OutLayout, K>;
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(32 * K, (blur_warps<ChannelOps<Chain, In, Out,
         __syncthreads();
         if (memory.keeps_pixels)
             copy_strip(strip, top, end, memory.ops);
-        else  // radius at least 1: a table that does not blur has a weight at pixel 1, too (`DigitTable::compute`)
+        else  // radius at least 1: the table of a filter that changes nothing has a weight at pixel 1 (`DigitTable`)
             filter_strip(strip, top, end, max(args.kernel_width / 2, 1), thread, memory);
         __syncthreads();
     }

@@ -32,7 +32,7 @@ inline void filter_strip(const Strip<Step, Out>& strip, int top, int end, int ra
                                        {memory.weights_y, 3, lane}};
     FilteredChunks filtered[tiles] = {};
     SixteenBytes next = {};        // the lane's elements of the next chunk; 0 outside the row, as nothing is loaded
-    int y = top - max_mma_radius;  // the first row of the source in the chunk
+    int y = top - max_mma_radius;  // the row of the image where the chunk to filter begins
     strip.load(y, next);
     // Filters a chunk, and stores the rows that the previous call has made. slot_constant: `chunk` modulo 4.
     auto filter_chunk = [&](auto slot_constant, int chunk) {
@@ -79,7 +79,7 @@ inline void filter_strip(const Strip<Step, Out>& strip, int top, int end, int ra
 // rows. It filters a chunk of the source horizontally, keeps the results of four chunks in registers, and filters these
 // vertically. Grid: (strips x planes, runs of rows, slices: samples x frames x groups of K channels).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout>
-__global__ void __launch_bounds__(32, (blur_warps<ChannelOps<Chain, In, Out, K>>))
+__global__ void __launch_bounds__(32, (resident_warps<ChannelOps<Chain, In, Out, K>>))
     gaussian_blur_u8(const __grid_constant__ GaussianBlurRecord args) {
     static_assert(is_same_v<In, uint8>);
     using Slice = BatchSlice<InLayout, OutLayout, K>;
@@ -106,11 +106,11 @@ __global__ void __launch_bounds__(32, (blur_warps<ChannelOps<Chain, In, Out, K>>
             slice.template output<Out>(args) + plane * args.out.c_stride);
         const bool keeps_x = memory.weights_x.compute(radius_x, sigma_of(args, slice.n, 0), lane),
                    keeps_y = memory.weights_y.compute(radius_y, sigma_of(args, slice.n, 1), lane);
-        memory.ops.read(args, slice.n, slice.first + plane, lane);
+        memory.ops.read(args.op_parameters, args.channels, slice.n, slice.first + plane, lane);
         __syncwarp();
         if (keeps_x && keeps_y)
             copy_strip(strip, top, end, memory.ops);
-        else  // radius at least 1: a table that does not blur has a weight at pixel 1, too (`DigitTable::compute`)
+        else  // radius at least 1: the table of a filter that changes nothing has a weight at pixel 1 (`DigitTable`)
             filter_strip(strip, top, end, step * max(radius_x, 1), memory);
     }
 }

@@ -87,11 +87,12 @@ struct OutputColumn {
     int channels;  // 0: the lane has no column
 };
 
-// Stores `count` rows of a result, from `row` on. `rows`: InterpolatedRows or FilteredRows, which holds source rows.
+// Stores `count` rows of a result, from `row` on, after the ops. `rows`: InterpolatedRows or FilteredRows, which holds
+// source rows.
 // With InterpolatedRows the inner loop makes the rows that lie between the same two source rows: a test at the
 // beginning of each row would wait for the source row that is being loaded. With FilteredRows it makes one row.
-template <class OutLayout, class Rows, class R, class Out>
-inline void store_rows(Rows& rows, OutputRow<R>* row, int count, const OutputColumn<Out>& column) {
+template <class OutLayout, class Rows, class R, class Out, class Ops>
+inline void store_rows(Rows& rows, OutputRow<R>* row, int count, const OutputColumn<Out>& column, const Ops& ops) {
     constexpr int K = Rows::K;
     Out* out = column.data;
     OutputRow<R>* const end = row + count;
@@ -102,10 +103,13 @@ inline void store_rows(Rows& rows, OutputRow<R>* row, int count, const OutputCol
         do {
             R sum[K] = {};
             sum_rows(*row, rows, sum);
-            Out value[K];
-            for (int k = 0; k < K; ++k) value[k] = Rows::template pixel<Out>(sum[k]);
+            RawPixel<Out, K> pixel;
+            if constexpr (Ops::is_empty)
+                for (int k = 0; k < K; ++k) pixel.c[k] = Rows::template pixel<Out>(sum[k]);
+            else
+                pixel = apply_ops<Out>(sum, ops);
             for (int k = 0; k < K; ++k)
-                if (k < column.channels) out[is_same_v<OutLayout, Packed> ? k : k * column.c_stride] = value[k];
+                if (k < column.channels) out[is_same_v<OutLayout, Packed> ? k : k * column.c_stride] = pixel.c[k];
             out += column.y_stride, ++row;
         } while (row < end && rows.is_prepared_for(*row));
     }
@@ -116,7 +120,7 @@ inline void store_rows(Rows& rows, OutputRow<R>* row, int count, const OutputCol
 // `interpolates_between_pixels` is true take InterpolatedRows instead. `From`: the layout of the input, or Ragged of
 // one. Grid: (tiles in x, tiles in y, samples x frames x groups of K channels). With OwnSize and BoxWindow the blocks
 // of a sample divide the rows of its `box_region`; blocks beyond the region's columns sample no pixels.
-template <class In, class From, int K, class Filter, class Out, class OutLayout, class Part = WholeBox>
+template <class In, class From, int K, class Filter, class Chain, class Out, class OutLayout, class Part = WholeBox>
 __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8                            ? 3
                                                   : is_same_v<typename LayoutTraits<From>::type, Strided> ? 4
                                                                                                           : 5)
@@ -128,6 +132,8 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
     __shared__ HorizontalWeights<In> weights;
     __shared__ OutputRow<R> output_rows[resize_threads];
     __shared__ alignas(16) R fill_memory[K];
+    using Ops = ChannelOps<Chain, In, Out, K>;
+    __shared__ Ops ops;
 
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
     OutputTile tile = output_tile(args.out_height, args.out_width);
@@ -142,8 +148,13 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
         const BoxRegion region = box_region<Part>(args, n);
         OutputImage<Out> image = output_image<Out, OutLayout, Part>(args, n, t);
         image.data += first * image.c_stride;
+        if constexpr (Ops::has_parameters) {
+            __syncthreads();  // other warps may read those of the previous slice until here
+            if (warp_index == 0) ops.read(args.op_parameters, args.channels, n, first, lane);
+            __syncthreads();
+        }
         if constexpr (is_same_v<Part, BoxWindow>)
-            fill_outside<In, OutLayout, K>(args, n, first, channels, region, image);
+            fill_outside<In, OutLayout, K>(args, n, first, channels, region, image, ops);
         if constexpr (!is_same_v<Part, WholeBox>) {
             tile = output_tile(region.height, region.width);
             if (tile.is_empty()) continue;
@@ -185,7 +196,7 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
                 InterpolatedRows<InLayout, In, K> rows = {source, column, lane,
                                                           __shfl_sync(0xffffffffu, column.first, 0),
                                                           __shfl_sync(0xffffffffu, column.first, 31) + 2};
-                store_rows<OutLayout>(rows, row, row_count, out);
+                store_rows<OutLayout>(rows, row, row_count, out, ops);
             }
         if (!interpolates) {
             const auto lane_pixels = lane_column<InLayout>(source, weights, lane);
@@ -193,7 +204,7 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
             FilteredRows<Filter, InLayout, In, K, decltype(lane_pixels)> rows = {
                 source, weights, lane_pixels, ring, opaque(fill_memory), lane, weights.span[lane].outside != R(0),
                 begin,  end,     0,           0};
-            store_rows<OutLayout>(rows, row, row_count, out);
+            store_rows<OutLayout>(rows, row, row_count, out, ops);
         }
         __syncthreads();
     }

@@ -9,6 +9,7 @@ namespace cuaug {
 struct ResampleRecord : BatchWithFill {
     ParameterTable box;  // [N, 4]: top, left, height, width in pixels; data null: `value` serves all samples
     double value[4];
+    ParameterTable op_parameters;  // [N, P]: the parameters of all ops on the resized images, in their order
     // Whether the result is a window. The table is then [N, 10]: after the box, for y and then for x, the size of the
     // resized box, a step of 1 or -1, and an origin. Pixel i of the result is pixel origin + step * i of the resized
     // box. If each sample's result has a size of its own (on a GPU: `OwnSize` of gpu/result_region.cuh), the table is
