@@ -44,21 +44,27 @@ def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int], channels: int
 
 
 def _join_channel_ops(passes: Sequence[Pass]) -> list[Pass]:
-    """Lets passes of the resample kernel apply the ops of the next pass, if these are `CHANNEL_OPS` and need no mean.
+    """Lets blurs and resizes run the ops of the next pass, if all of these are `CHANNEL_OPS` and need no mean.
 
-    A pass of the resample kernel cannot take ops one by one, as `Pass.add` does: before a mean, ops must stay together.
+    Such a pass cannot take ops one by one, as `Pass.add` does: if a later op may not join it, the ops must stay
+    together, because the pass would store a wider dtype, or round elsewhere.
     """
     joined = [passes[0]]
     for pass_ in passes[1:]:
-        last, names = joined[-1], [op.functor for op in pass_.chain]
-        needs_mean = pass_.mean_output or pass_.mean_from or pass_.mean_op_indices
-        are_channel_ops = len(names) <= MAX_CHANNEL_OPS and CHANNEL_OPS.issuperset(names)
-        if last.is_resample and pass_.follows_resample and pass_.is_pointwise and are_channel_ops and not needs_mean:
-            last.chain, last.ops = pass_.chain, [*last.ops, *pass_.ops]
+        last = joined[-1]
+        is_free = last.runs_channel_ops and not (last.overrides or last.chain)
+        if is_free and pass_.branch is None and _has_only_channel_ops(pass_):
+            last.chain, last.ops = pass_.chain or [Pointwise("Rescale", ())], [*last.ops, *pass_.ops]
             last.output_dtype, last.range_changed = pass_.output_dtype, pass_.range_changed
         else:
             joined.append(pass_)
     return joined
+
+
+def _has_only_channel_ops(pass_: Pass) -> bool:
+    needs_mean = pass_.mean_output or pass_.mean_from or pass_.mean_op_indices
+    names = [op.functor for op in pass_.chain]
+    return pass_.is_pointwise and not needs_mean and len(names) <= MAX_CHANNEL_OPS and CHANNEL_OPS.issuperset(names)
 
 
 def plan_mask_casts(passes: Sequence[Pass], mask_dtypes: Sequence[str]) -> list[str]:

@@ -105,7 +105,7 @@ class Pass:
 
     @property
     def is_resample(self) -> bool:
-        """The first op runs in the resample kernel, which runs only chains of `CHANNEL_OPS`."""
+        """The first op runs in the resample kernel."""
         return isinstance(self.first_op, Resize) and not self.first_op.fits_warp
 
     @property
@@ -119,13 +119,14 @@ class Pass:
         return any(not op.flip_axis for op in self.first_ops[1:] if isinstance(op, CoordinateMap))
 
     @property
-    def is_blur(self) -> bool:
-        return isinstance(self.first_op, Blur)
+    def runs_channel_ops(self) -> bool:
+        """The kernel of the first op can run a chain of `CHANNEL_OPS` before it stores."""
+        return self.is_resample or isinstance(self.first_op, Blur)
 
     @property
     def runs_chain(self) -> bool:
-        """Ops may join the chain one by one: the kernel of the first op runs them before it stores."""
-        return not self.first_ops or self.is_warp or self.is_blur or isinstance(self.first_op, Blend)
+        """The kernel of the first op can run the chain before it stores."""
+        return not self.first_ops or self.is_warp or isinstance(self.first_op, Blend)
 
     @property
     def source_box(self) -> Sequence[Column]:

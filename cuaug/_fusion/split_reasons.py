@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .._passes.op_chain import CHANNEL_OPS
 from .._program.dtypes import MAX_VALUE
 from .recipe_ops import (
     Autocontrast,
@@ -123,8 +122,6 @@ def _pointwise_reason(pass_: Pass, op: Pointwise) -> str:
         return f"{_OWN_KERNEL}, which stores pixels before they are changed"
     if op.mean is not None and pass_.first_ops and not pass_.is_warp:
         return f"{_OWN_KERNEL}, which takes no mean"
-    if pass_.is_blur and op.functor not in CHANNEL_OPS:
-        return f"{_OWN_KERNEL}, which runs only ops that change each channel by itself"
     if rounding := _rounding_reason(pass_):
         return rounding
     needs_levels = op.needs_integer_levels

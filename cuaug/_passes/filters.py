@@ -38,8 +38,7 @@ def gaussian_blur(
     """
     check_kernel_size("kernel_size", kernel_size)
     dtype = images.dtype if dtype is None else dtype
-    if dtype != images.dtype and not ops.names:
-        ops = ops._replace(names=("Rescale",))
+    assert ops.names or dtype == images.dtype
     if ops.names and not op_chain.fits_kernel(images, ops):
         return apply_ops_after(images, gaussian_blur(images, kernel_size, sigma, None), ops, dtype, out, NULL_ARRAY)
     _check.image_dtype(images.dtype)

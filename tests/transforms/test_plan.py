@@ -62,7 +62,15 @@ BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
         ([T.GaussianBlur(3), JITTER], [[], ["ColorJitter"]], []),
         ([T.GaussianBlur(3), T.RandomGrayscale()], [[], ["RandomGrayscale"]], []),
         ([T.GaussianBlur(3), T.RandomErasing()], [[], ["Erase"]], []),
-        # A blur applies ops that change channels independently of each other and of the position.
+        # A blur or a resize applies the ops after it only if each of them changes every channel by itself.
+        ([T.GaussianBlur(3), T.RandomSolarize(9), T.RandomErasing()], [[], ["Solarize", "Erase"]], []),
+        ([T.GaussianBlur(3), *[T.RandomSolarize(9)] * 9], [[], ["Solarize"] * 9], []),
+        (
+            [T.ToDtype("float32", True), T.GaussianBlur(3), T.ToDtype("uint8", True), T.ToDtype("float16", True)],
+            [["Rescale"], ["Rescale"], ["Rescale"]],
+            [],
+        ),
+        ([T.ToDtype("float32", True), T.GaussianBlur(3), T.ToDtype("float16", True)], [["Rescale"], ["Rescale"]], []),
         ([T.GaussianBlur(3), T.RandomSolarize(9), T.ToDtype("float32", True)], [["Solarize"]], []),
         ([T.GaussianBlur(3), T.ToDtype("float32", True), T.Normalize(0.5, 0.5)], [["Rescale", "Normalize"]], []),
         ([CROP, T.ColorJitter(0.4, 0.4, contrast_about=99.0)], [["ColorJitter"]], []),
