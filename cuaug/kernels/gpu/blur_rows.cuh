@@ -19,7 +19,7 @@ constexpr int strip_width = 32, chunk_rows = 8;
 // registers. Compute capability 8.6 holds at most 16 blocks, and a block of gaussian_blur_u8 is a warp.
 #if __CUDA_ARCH__ >= 900
 template <class Ops>
-constexpr int resident_warps = Ops::param_count > 3 ? 16 : 24;
+constexpr int resident_warps = Ops::param_count > 2 ? 20 : 24;
 #else
 template <class Ops>
 constexpr int resident_warps = 16;

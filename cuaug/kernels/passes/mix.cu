@@ -6,12 +6,12 @@
 
 namespace cuaug {
 
-// Resident blocks, which limit the registers. One block for four channels of float64 (with two, ptxas spills on 12.0)
-// and, on compute capability 10 and 11, for all but the first case (strided pixels spill).
+// Resident blocks, which limit the registers. One block for four channels of float64 and, on compute capability 10 and
+// newer, for all but the first case: with two, strided pixels spill.
 template <class T, class InLayout, int K, class OutLayout>
-constexpr int mix_blocks = sizeof(T) <= 4 && K < 4 && has_static_channels<InLayout, OutLayout>             ? 4
-                           : (sizeof(T) == 8 && K == 4) || (__CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1200) ? 1
-                                                                                                           : 2;
+constexpr int mix_blocks = sizeof(T) <= 4 && K < 4 && has_static_channels<InLayout, OutLayout> ? 4
+                           : (sizeof(T) == 8 && K == 4) || __CUDA_ARCH__ >= 1000               ? 1
+                                                                                               : 2;
 
 // A block makes a run of rows of a strip of columns, as in pointwise.cu, from the pixels of two samples. Grid: (strips,
 // runs, samples x frames x groups of K channels).
