@@ -108,7 +108,7 @@ def _run_pass(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedA
     if isinstance(first, Resize) and not (first.fits_warp and images.device >= 0):
         arguments = _parameters(table, first.columns), pass_.output_size, first.interpolation, first.antialias
         window = {"has_window": True, "crops": pass_.crops_resize, "fill": image_fill(pass_.sampling.fill)}
-        if ops.names and op_chain.fits_kernel(images, ops) and not pass_.mean_output:
+        if images.device >= 0:  # the chain of a resize that does not fit the warp kernel is of `CHANNEL_OPS`
             return resample.resample(images, *arguments, dtype, None, **window, ops=ops)
         resized = resample.resample(images, *arguments, None, None, **window)
         return op_chain.apply_ops_after(images, resized, ops, dtype, None, sums)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeGuard
 
 from .. import _check
-from .._passes.op_chain import CHANNEL_OPS, MAX_CHANNEL_OPS
+from .._passes.op_chain import fits_kernel
 from .._program.records import MAX_OPS
 from .fill import FillByKind
 from .recipe import Recipe
@@ -44,7 +44,7 @@ def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int], channels: int
 
 
 def _join_channel_ops(passes: Sequence[Pass]) -> list[Pass]:
-    """Lets blurs and resizes run the ops of the next pass, if all of these are `CHANNEL_OPS` and need no mean.
+    """Lets blurs and resizes run the ops of the next pass, if their kernels can apply all of these.
 
     Such a pass cannot take ops one by one, as `Pass.add` does: if a later op may not join it, the ops must stay
     together, because the pass would store a wider dtype, or round elsewhere.
@@ -53,7 +53,7 @@ def _join_channel_ops(passes: Sequence[Pass]) -> list[Pass]:
     for pass_ in passes[1:]:
         last = joined[-1]
         is_free = last.runs_channel_ops and not (last.overrides or last.chain)
-        if is_free and pass_.branch is None and _has_only_channel_ops(pass_):
+        if is_free and pass_.branch is None and _fits_kernel(pass_):
             last.chain, last.ops = pass_.chain or [Pointwise("Rescale", ())], [*last.ops, *pass_.ops]
             last.output_dtype, last.range_changed = pass_.output_dtype, pass_.range_changed
         else:
@@ -61,10 +61,9 @@ def _join_channel_ops(passes: Sequence[Pass]) -> list[Pass]:
     return joined
 
 
-def _has_only_channel_ops(pass_: Pass) -> bool:
+def _fits_kernel(pass_: Pass) -> bool:
     needs_mean = pass_.mean_output or pass_.mean_from or pass_.mean_op_indices
-    names = [op.functor for op in pass_.chain]
-    return pass_.is_pointwise and not needs_mean and len(names) <= MAX_CHANNEL_OPS and CHANNEL_OPS.issuperset(names)
+    return pass_.is_pointwise and not needs_mean and fits_kernel([op.functor for op in pass_.chain])
 
 
 def plan_mask_casts(passes: Sequence[Pass], mask_dtypes: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from .. import _check
 from .._arrays.images import ImageBatch, OutputArray, allocate_output
 from .._gpu import devices
 from .._program.records import GAUSSIAN_BLUR, MAX_TAPS
-from . import blur_tiles, layouts, op_chain
+from . import blur_tiles, layouts
 from .kernel_config import KernelConfig, kernel_config
 from .op_chain import NO_OPS, OpChain, apply_ops_after
 from .parameters import NULL_ARRAY, SampleParameters
@@ -39,7 +39,7 @@ def gaussian_blur(
     check_kernel_size("kernel_size", kernel_size)
     dtype = images.dtype if dtype is None else dtype
     assert ops.names or dtype == images.dtype
-    if ops.names and not op_chain.fits_kernel(images, ops):
+    if ops.names and images.device < 0:
         return apply_ops_after(images, gaussian_blur(images, kernel_size, sigma, None), ops, dtype, out, NULL_ARRAY)
     _check.image_dtype(images.dtype)
     result = allocate_output(images, images.size, dtype, out)

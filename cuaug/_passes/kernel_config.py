@@ -45,6 +45,10 @@ class KernelTemplate(NamedTuple):
     slice_per_frame: bool = True  # False: a slice is a whole sample, whose frames one pass reduces
 
 
+def _input_chain_output(a: TemplateArguments) -> tuple[str | int, ...]:
+    return *a.input, chain(a.functors), *a.output
+
+
 KERNEL_TEMPLATES = {
     # Its functors are geometry, sampler, border, chain, and the epilogue if it is not `StoreOnly`.
     "warp_image": KernelTemplate(256, grids.warp, lambda a: (*a.input, *a.functors[:4], *a.output, *a.functors[4:])),
@@ -53,7 +57,7 @@ KERNEL_TEMPLATES = {
     "pointwise": KernelTemplate(
         grids.POINTWISE_THREADS,
         grids.pointwise,
-        lambda a: (*a.input, chain(a.functors), *a.output, min(a.out_channels, 4)),
+        lambda a: (*_input_chain_output(a), min(a.out_channels, 4)),
     ),
     "luma_mean": KernelTemplate(
         grids.POINTWISE_THREADS, grids.luma_mean, lambda a: (*a.input, *a.functors), slice_per_frame=False
@@ -64,15 +68,11 @@ KERNEL_TEMPLATES = {
     "adjust_sharpness": KernelTemplate(256, grids.adjust_sharpness, lambda a: (*a.input, a.output[1])),
     "jpeg": KernelTemplate(192, grids.jpeg, lambda a: (*a.input, a.output[1])),
     "mix": KernelTemplate(grids.POINTWISE_THREADS, grids.mix, lambda a: (*a.input, *a.functors, a.output[1])),
-    "blend": KernelTemplate(
-        grids.POINTWISE_THREADS, grids.pointwise, lambda a: (*a.input, chain(a.functors), *a.output)
-    ),
-    "gaussian_blur": KernelTemplate(224, grids.gaussian_blur, lambda a: (*a.input, chain(a.functors), *a.output)),
-    "gaussian_blur_u8": KernelTemplate(32, grids.gaussian_blur_u8, lambda a: (*a.input, chain(a.functors), *a.output)),
+    "blend": KernelTemplate(grids.POINTWISE_THREADS, grids.pointwise, _input_chain_output),
+    "gaussian_blur": KernelTemplate(224, grids.gaussian_blur, _input_chain_output),
+    "gaussian_blur_u8": KernelTemplate(32, grids.gaussian_blur_u8, _input_chain_output),
     # A block has as many warps as a pixel has channels (`StripRuns.threads`).
-    "gaussian_blur_packed": KernelTemplate(
-        32, grids.gaussian_blur_u8, lambda a: (*a.input, chain(a.functors), *a.output)
-    ),
+    "gaussian_blur_packed": KernelTemplate(32, grids.gaussian_blur_u8, _input_chain_output),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .._arrays.images import ImageBatch, describe_result
@@ -38,9 +39,9 @@ CHANNEL_OPS = frozenset(
 MAX_CHANNEL_OPS = 8
 
 
-def fits_kernel(images: ImageBatch, ops: OpChain) -> bool:
-    """Whether the kernel of a blur or a resize of these images can apply the ops."""
-    return images.device >= 0 and len(ops.names) <= MAX_CHANNEL_OPS and CHANNEL_OPS.issuperset(ops.names)
+def fits_kernel(names: Sequence[str]) -> bool:
+    """Whether the kernel of a blur or a resize can apply these ops."""
+    return len(names) <= MAX_CHANNEL_OPS and CHANNEL_OPS.issuperset(names)
 
 
 def apply_ops_after(
